@@ -1,0 +1,8 @@
+"""The tooling of the GPU Python Casebook: cells that run pinned code, and chapters whose outputs are proven."""
+
+__version__ = "0.1.0"
+
+
+def load_ipython_extension(ipython):
+    from .magic import load
+    load(ipython)

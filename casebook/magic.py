@@ -1,0 +1,113 @@
+"""The cell magics: `%load_ext casebook`, then %%pinned runs a cell as a script of its own and %%gpu marks a cell that needs a GPU."""
+import sys
+import time
+
+from IPython.core.magic import Magics, cell_magic, magics_class
+from IPython.display import clear_output
+from packaging.specifiers import SpecifierSet
+
+from . import gpu
+from .errors import CasebookError, GpuRequired
+from .header import read
+from .run import check, run
+
+NO_GPU = "Skipped: this cell needs an NVIDIA GPU, and this machine has none."
+
+
+@magics_class
+class PinnedMagic(Magics):
+    @cell_magic
+    def pinned(self, line, cell):
+        """Run the cell as a script in the environment of its PEP 723 header, and check that it ends as the header says.
+
+        `%%pinned --out NAME` also stores the shown output in the variable NAME.
+        """
+        name = out_variable(line)
+        header = read(cell)
+        if reason := why_skip(header):
+            print(reason)
+            return
+        with Progress(len(header.dependencies)) as progress:
+            outcome = run(cell, header, progress.emit, progress.report)
+        if outcome.status != 0:
+            print(outcome.words)
+        if name:
+            self.shell.user_ns[name] = outcome.output
+        check(header, outcome)
+
+
+class Progress:
+    """Shows how a new environment is made, and wipes that away before the script's own output."""
+
+    def __init__(self, packages):
+        self.packages, self.start, self.shown = packages, time.monotonic(), False
+
+    def __enter__(self):
+        return self
+
+    def report(self, line):
+        self.shown = True
+        seconds = time.monotonic() - self.start
+        sys.stdout.write(f"\rMaking an environment of {self.packages} packages, {seconds:.0f} s: {line[:70]:70}")
+        sys.stdout.flush()
+
+    def emit(self, text):
+        self.wipe()
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+    def wipe(self):
+        if self.shown:
+            clear_output()
+            self.shown = False
+
+    def __exit__(self, *_):
+        self.wipe()
+
+
+def out_variable(line):
+    """NAME of `--out NAME`, or None for an empty line."""
+    words = line.split()
+    if not words:
+        return None
+    if len(words) != 2 or words[0] != "--out" or not words[1].isidentifier():
+        raise CasebookError(f"%%pinned takes nothing or `--out NAME`, not {line!r}")
+    return words[1]
+
+
+def why_skip(header):
+    """One sentence where the cell cannot run on this machine, else None. Raises GpuRequired where that is not allowed."""
+    if not header.gpu:
+        return None
+    found = gpu.find()
+    if not found:
+        refuse_skipping()
+        return NO_GPU
+    if header.driver and found.driver not in SpecifierSet(header.driver):
+        return f"Skipped: this cell shows what happens on drivers {header.driver}; this machine's is {found.driver}."
+    return None
+
+
+def refuse_skipping():
+    if gpu.required():
+        raise GpuRequired("this cell needs an NVIDIA GPU, this machine has none, and CASEBOOK_REQUIRE_GPU forbids to skip it")
+
+
+def skip_without_gpu():
+    refuse_skipping()
+    print(NO_GPU)
+
+
+def gpu_cell(lines):
+    """Input transformer: a %%gpu cell is an ordinary cell where there is a GPU, and one sentence where there is none."""
+    if not lines or lines[0].strip() != "%%gpu":
+        return lines
+    if gpu.find():
+        return ["# %%gpu\n", *lines[1:]]
+    return ["__import__('casebook.magic').magic.skip_without_gpu()\n"]
+
+
+def load(ipython):
+    ipython.register_magics(PinnedMagic)
+    if gpu_cell not in ipython.input_transformers_cleanup:
+        ipython.input_transformers_cleanup.append(gpu_cell)

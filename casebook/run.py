@@ -1,0 +1,166 @@
+"""Runs a script in its environment, as a process of its own, and checks how it ended.
+
+The environment's interpreter runs the file directly: `uv run` would turn signals into exit statuses of 128 + n.
+"""
+import codecs
+import contextlib
+import hashlib
+import json
+import os
+import re
+import selectors
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import environment as environments
+from .cuda_home import lay_out
+from .errors import UnexpectedOutcome
+from .output import Digest, Masks
+
+PASSED_ON = ("HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR", "XDG_CACHE_HOME", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
+CHILD = Path(__file__).with_name("child")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a script ended: exit status (negative: minus the signal), or None when its time was up; its exception; its output."""
+
+    status: int | None
+    error: dict | None
+    output: str
+
+    @property
+    def words(self):
+        if self.status is None:
+            return "still running when its time was up"
+        return f"killed by {signal.Signals(-self.status).name}" if self.status < 0 else f"exit status {self.status}"
+
+
+def run(source, header, emit, report=lambda line: None):
+    """Run a cell's source as its header says; `emit` gets the output piece by piece, `report` the progress of a new environment.
+
+    Returns the Outcome; raises EnvironmentFailure where it cannot even start.
+    """
+    environment = environments.make(header, report)
+    runs = environments.cache() / "runs"
+    runs.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=runs, ignore_cleanup_errors=True) as folder:
+        folder = Path(folder)
+        for name in ("cell", "reports", "empty"):
+            (folder / name).mkdir()
+        script = folder / "cell" / "cell.py"
+        script.write_text("\n" + source, encoding="utf-8")     # the magic's line stays line 1, as the notebook counts
+        whole = environments.cache() / "output" / f"{hashlib.sha256(source.encode()).hexdigest()[:12]}.txt"
+        shown = []
+
+        def show(text):
+            shown.append(text)
+            emit(text)
+
+        digest = Digest(show, whole)
+        status, child = follow([environment.python, script], script.parent, variables(header, environment, folder),
+                               header.timeout, Masks(environment, script.parent), digest.add)
+        digest.close()
+        with contextlib.suppress(FileNotFoundError):
+            return Outcome(status, json.loads((folder / "reports" / str(child)).read_text(encoding="utf-8")), "".join(shown))
+        return Outcome(status, None, "".join(shown))
+
+
+def variables(header, environment, folder):
+    """The child's environment variables: a short list, so that no toolkit on the machine changes a result silently."""
+    chosen = {key: os.environ[key] for key in PASSED_ON if key in os.environ}
+    chosen |= {"PATH": f"{environment.root / 'bin'}:/usr/bin:/bin", "VIRTUAL_ENV": str(environment.root), "PYTHONPATH": str(CHILD),
+               "PYTHONUNBUFFERED": "1", "PYTHONNODEBUGRANGES": "1", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1",
+               "NO_COLOR": "1", "CASEBOOK_FOLDER": str(folder / "cell"), "CASEBOOK_REPORTS": str(folder / "reports")}
+    if header.cuda_home:
+        chosen["CUDA_HOME"] = str(lay_out(environment))
+    for key, value in header.env.items():
+        chosen[key] = value.replace("{site}", str(environment.site)).replace("{empty}", str(folder / "empty"))
+    libraries = [chosen.get("LD_LIBRARY_PATH"), *driver_folders()]
+    if any(libraries):
+        chosen["LD_LIBRARY_PATH"] = ":".join(filter(None, libraries))
+    return chosen
+
+
+def driver_folders():
+    """Folders of LD_LIBRARY_PATH that hold the NVIDIA driver: on Colab, libcuda.so.1 is found through it alone."""
+    return [f for f in os.environ.get("LD_LIBRARY_PATH", "").split(":") if f and Path(f, "libcuda.so.1").exists()]
+
+
+def follow(command, folder, variables, seconds, mask, add):
+    """Run a command to its end or its time limit; hand its masked output on line by line. Returns (status, process id).
+
+    Whatever ends this function, an interrupt or a kill of this process included, ends the child and all its children.
+    """
+    process = subprocess.Popen(command, cwd=folder, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, process_group=0)
+    switch = dead_mans_switch(process.pid)
+    decoder, rest = codecs.getincrementaldecoder("utf-8")("replace"), ""
+    try:
+        for piece in pieces(process, time.monotonic() + seconds):
+            *lines, rest = (rest + decoder.decode(piece)).split("\n")
+            for line in lines:
+                add(mask(line) + "\n")
+        rest += decoder.decode(b"", final=True)
+        if rest:
+            add(mask(rest) + "\n")
+        return process.poll(), process.pid
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        switch.kill()
+        switch.wait()
+        switch.stdin.close()
+
+
+def pieces(process, deadline):
+    """The process's output as it comes, until it has ended or the deadline has passed."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        while (left := deadline - time.monotonic()) > 0:
+            ended = process.poll() is not None
+            ready = selector.select(0 if ended else min(left, 0.05))
+            piece = os.read(process.stdout.fileno(), 1 << 16) if ready else b""
+            if piece:
+                yield piece
+            elif ended:
+                return
+            elif ready:                     # the output is closed, the process still runs
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(max(0, deadline - time.monotonic()))
+
+
+def dead_mans_switch(group):
+    """A shell that kills a process group as soon as this process is gone: it waits on a pipe that only we hold open."""
+    return subprocess.Popen(["/bin/sh", "-c", f"read line; kill -KILL -{group}"], stdin=subprocess.PIPE,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+
+
+def check(header, outcome):
+    """Raise UnexpectedOutcome unless the script ended as its header says."""
+    if fits(header, outcome):
+        return
+    what = outcome.words
+    if outcome.error and outcome.status == 1:
+        what = f"{outcome.error['type']}: {outcome.error['message'].strip()[:300]}"
+    raise UnexpectedOutcome(f"expected {header.expectation}, but got {what}\nThe end of the output:\n" + "\n".join(outcome.output.splitlines()[-12:]))
+
+
+def fits(header, outcome):
+    if outcome.status is None or header.timeout_expected:
+        return outcome.status is None and header.timeout_expected
+    if header.signal:
+        return outcome.status == -signal.Signals[header.signal]
+    if not header.raises:
+        return outcome.status == 0
+    if outcome.status != 1 or not outcome.error:
+        return False
+    kind = outcome.error["type"]
+    named = header.raises in (kind, kind.rpartition(".")[2])
+    return named and (header.match is None or re.search(header.match, outcome.error["message"], re.DOTALL) is not None)
