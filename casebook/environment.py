@@ -70,7 +70,8 @@ def sync(header, report=lambda line: None):
                 report(line.strip())
         if process.returncode:
             raise EnvironmentFailure(explain("".join(lines), header))
-    python = Path(subprocess.run([uv(), "python", "find", "--script", str(spec)], env=uv_variables(), capture_output=True, text=True, check=True).stdout.strip())
+    find = [uv(), "python", "find", "--script", str(spec)]
+    python = Path(subprocess.run(find, env=uv_variables(), capture_output=True, text=True, check=True).stdout.strip())
     root = python.parent.parent
     (site,) = root.glob("lib/python3.*/site-packages")
     _made[header.environment_key] = Environment(python, root, site)
@@ -88,7 +89,8 @@ def check_closure(header, environment):
     declared = {canonicalize_name(r.name): next(iter(r.specifier)).version for r in header.requirements}
     undeclared = sorted(f"{name}=={version}" for name, version in environment.installed().items() if name not in declared)
     if undeclared:
-        raise EnvironmentFailure(f"dependencies is not the complete closure: add {', '.join(undeclared)} (`python -m casebook pin` writes them)")
+        raise EnvironmentFailure(f"dependencies is not the complete closure: add {', '.join(undeclared)} "
+                                 "(`python -m casebook pin` writes them)")
 
 
 def uv():
@@ -115,9 +117,8 @@ def explain(text, header):
     if re.search(r"No interpreter found|python-build-standalone", text):
         return f"no Python {header.requires_python} on this machine, and uv could not fetch one"
     if re.search(r"dns error|Network|network|Failed to fetch|Failed to download|Could not connect|request for url", text):
-        package = re.search(r"/([A-Za-z0-9_.-]+)/?`|`([A-Za-z0-9_.-]+==\S+?)`", text)
-        named = next((n for n in names if package and canonicalize_name(n.split("==")[0]) == canonicalize_name((package[1] or package[2]).split("==")[0])), None)
-        return f"no network, or no answer: {named or 'one of ' + ', '.join(names)} could not be downloaded"
+        named = [n for n in names if re.search(rf"[/`]{n.split('==')[0]}[/`=]", text)] or names
+        return f"no network, or no answer: {' or '.join(named)} could not be downloaded"
     return "uv could not make the environment:\n" + text.strip()
 
 

@@ -124,7 +124,7 @@ def check_dependencies(dependencies):
             raise HeaderError(f"dependency {text!r} is not a requirement such as 'numpy==2.4.6'") from None
         pins = list(requirement.specifier)
         if len(pins) != 1 or pins[0].operator != "==" or pins[0].version.endswith(".*"):
-            raise HeaderError(f"dependency {text!r} is not pinned: write {requirement.name}==VERSION (`python -m casebook pin` fills in the rest)")
+            raise HeaderError(f"dependency {text!r} is not pinned: write {requirement.name}==VERSION")
         identity = canonicalize_name(requirement.name), str(requirement.marker)
         if identity in seen:
             raise HeaderError(f"dependency {requirement.name!r} is listed twice")

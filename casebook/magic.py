@@ -9,6 +9,7 @@ from packaging.specifiers import SpecifierSet
 from . import gpu
 from .errors import CasebookError, GpuRequired
 from .header import read
+from .plots import use_style
 from .run import check, run
 
 NO_GPU = "Skipped: this cell needs an NVIDIA GPU, and this machine has none."
@@ -108,6 +109,7 @@ def gpu_cell(lines):
 
 
 def load(ipython):
+    use_style()
     ipython.register_magics(PinnedMagic)
     if gpu_cell not in ipython.input_transformers_cleanup:
         ipython.input_transformers_cleanup.append(gpu_cell)

@@ -149,7 +149,8 @@ def check(header, outcome):
     what = outcome.words
     if outcome.error and outcome.status == 1:
         what = f"{outcome.error['type']}: {outcome.error['message'].strip()[:300]}"
-    raise UnexpectedOutcome(f"expected {header.expectation}, but got {what}\nThe end of the output:\n" + "\n".join(outcome.output.splitlines()[-12:]))
+    end = "\n".join(outcome.output.splitlines()[-12:]) or "(no output)"
+    raise UnexpectedOutcome(f"expected {header.expectation}, but got {what}\nThe end of the output:\n{end}")
 
 
 def fits(header, outcome):

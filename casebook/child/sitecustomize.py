@@ -28,14 +28,14 @@ def frames(trace, own):
     def fold():
         if count:
             named = [p for p in packages if p != "the standard library"] or packages
-            lines.append("  … %d %s in %s" % (count, "frame" if count == 1 else "frames", ", ".join(named)))
+            lines.append(f"  … {count} {'frame' if count == 1 else 'frames'} in {', '.join(named)}")
 
     for frame, number in traceback.walk_tb(trace):
         path = frame.f_code.co_filename
         if os.path.dirname(os.path.abspath(path)) == own and not path.startswith("<"):
             fold()
             packages, count = [], 0
-            lines.append('  File "%s", line %d, in %s' % (path, number, frame.f_code.co_name))
+            lines.append(f'  File "{path}", line {number}, in {frame.f_code.co_name}')
             source = linecache.getline(path, number).strip()
             if source:
                 lines.append("    " + source)
@@ -63,9 +63,9 @@ def show(kind, value, trace):
 
     for before in earlier(value):
         first = str(before).strip().split("\n")[0]
-        sys.stderr.write("%s%s\n… which led to:\n" % (name_of(type(before)), ": " + first if first else ""))
+        sys.stderr.write(name_of(type(before)) + (": " + first if first else "") + "\n… which led to:\n")
     if trace is not None and not isinstance(value, SyntaxError):
-        lines = ["Traceback (most recent call last):"] + frames(trace, os.environ["CASEBOOK_FOLDER"])
+        lines = ["Traceback (most recent call last):", *frames(trace, os.environ["CASEBOOK_FOLDER"])]
         sys.stderr.write("\n".join(lines) + "\n")
     sys.stderr.write("".join(traceback.format_exception_only(kind, value)))
     sys.stderr.flush()

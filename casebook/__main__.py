@@ -1,0 +1,113 @@
+"""`python -m casebook COMMAND`: the tooling of the book. `--help` lists the commands."""
+import argparse
+import dataclasses
+import sys
+import time
+from pathlib import Path
+
+from packaging.utils import canonicalize_name
+
+from . import chapters, environment, gpu, header
+from .errors import CasebookError
+from .export import export
+
+
+def prepare(names):
+    """Make every environment that the chapters need on this machine, so that running them later needs no network."""
+    books = chapters.load(names)
+    wanted = {h.environment_key: h for book in books for h in book.headers(gpu=bool(gpu.find()))}
+    left_out = {h.environment_key for book in books for h in book.headers(gpu=True)} - set(wanted)
+    failed = [h for number, h in enumerate(wanted.values(), 1) if not prepare_one(h, f"[{number}/{len(wanted)}]")]
+    if left_out:
+        print(f"{len(left_out)} more environments are for GPU cells alone: not made, this machine has no NVIDIA GPU")
+    return bool(failed)
+
+
+def prepare_one(head, place):
+    """Make one environment with a line of progress; False where it failed."""
+    start = time.monotonic()
+    label = f"{place} {', '.join(head.dependencies[:2]) or 'the standard library'}{' …' if len(head.dependencies) > 2 else ''}"
+
+    def report(line):
+        if sys.stdout.isatty():
+            print(f"\r{label}: {line[:50]:50} {time.monotonic() - start:4.0f} s", end="", flush=True)
+
+    try:
+        environment.make(head, report)
+    except CasebookError as error:
+        print(f"\r{label}: {error}")
+        return False
+    print(f"\r{label}: ready, {time.monotonic() - start:.1f} s{'':50}".rstrip())
+    return True
+
+
+def pin(path):
+    """Print a cell or script with the dependencies of its header completed: every package that they need, with its version."""
+    text = sys.stdin.read() if path == "-" else Path(path).read_text()
+    head = header.read(text)
+    installed = environment.sync(head, lambda line: print(line, file=sys.stderr)).installed()
+    written = {canonicalize_name(r.name) for r in head.requirements}
+    complete = head.dependencies + tuple(f"{name}=={version}" for name, version in sorted(installed.items()) if name not in written)
+    block = header.BLOCK.search(text)
+    _, tool, options = block[0].partition("# [tool")
+    ours = dataclasses.replace(head, dependencies=complete).script_block().removesuffix("# ///\n")
+    print(text[:block.start()] + ours + (tool + options or "# ///") + text[block.end():], end="")
+    return 0
+
+
+def export_cell(name, number):
+    (book,) = chapters.load([name])
+    print(export(book, number), end="")
+    return 0
+
+
+def execute_chapters(names):
+    from .execute import execute
+
+    for book in chapters.load(names):
+        execute(book)
+        print(f"{book.name}: stored, {len(book.cells)} cells")
+    return 0
+
+
+def check(names):
+    """Print what is wrong with the chapters as they are stored."""
+    books = chapters.load(names)
+    found = [problem for book in books for problem in chapters.problems(book)]
+    print("\n".join(found) or f"{len(books)} chapters, {sum(len(b.cells) for b in books)} cells: outputs and receipts fit")
+    return bool(found)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="python -m casebook", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def command(name, action, text, *options):
+        sub = commands.add_parser(name, help=text, description=text)
+        for option, settings in options:
+            sub.add_argument(option, **settings)
+        sub.set_defaults(action=action)
+
+    some = ("names", {"nargs": "*", "metavar": "CHAPTER", "help": "all chapters when none is named"})
+    command("prepare", prepare, "make the environments of the chapters", some)
+    command("execute", execute_chapters, "run chapters on this machine's GPU and store outputs and receipts", some)
+    command("check", check, "compare stored outputs with their receipts; runs nothing", some)
+    command("pin", pin, "complete the dependencies of a header",
+            ("path", {"metavar": "FILE", "help": "a script or cell; - reads it from standard input"}))
+    command("export", export_cell, "print a %%%%pinned cell as one file for `uv run`", ("name", {"metavar": "CHAPTER"}),
+            ("number", {"metavar": "CELL", "type": int, "help": "the number in the brackets beside the cell"}))
+    return parser
+
+
+def main():
+    options = vars(arguments().parse_args())
+    del options["command"]
+    try:
+        return int(options.pop("action")(**options))
+    except CasebookError as error:
+        print(f"casebook: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

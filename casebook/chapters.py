@@ -1,0 +1,166 @@
+"""The chapters as data: their cells, headers and case cards, and the receipts that tie stored outputs to a GPU run."""
+import functools
+import hashlib
+import json
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+
+from . import header as headers
+
+ROOT = Path(__file__).resolve().parent.parent
+RECEIPT_KEYS = ("gpu", "compute_capability", "driver", "python", "date", "seconds", "environment", "cells")
+CARD_KEYS = ("Libraries", "Affected", "Fixed in", "You see", "Upstream", "Needs")
+MACHINE_PATH = re.compile(r"/(?:home|root|Users)/\S+|/tmp/\w\S+")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One code cell. `number` counts the code cells from 1, as the brackets beside an executed cell do."""
+
+    number: int
+    node: nbformat.NotebookNode
+
+    @property
+    def source(self):
+        return self.node.source
+
+    @property
+    def tags(self):
+        return self.node.metadata.get("tags", [])
+
+    @property
+    def pinned(self):
+        return self.source.startswith("%%pinned")
+
+    @functools.cached_property
+    def header(self):
+        """Header of a %%pinned cell, None for others."""
+        return headers.read(self.source) if self.pinned else None
+
+    @property
+    def needs_gpu(self):
+        return self.source.startswith("%%gpu") or bool(self.header and self.header.gpu)
+
+    @property
+    def varies(self):
+        """True where the outputs differ from run to run and are not compared."""
+        return "nbval-ignore-output" in self.tags
+
+    @property
+    def text(self):
+        """All text that the stored outputs show."""
+        parts = []
+        for output in self.node.outputs:
+            data = output.get("data", {})
+            parts += [output.get("text", ""), *output.get("traceback", []), *(data[kind] for kind in data if kind.startswith("text/"))]
+        return "".join(parts)
+
+    def stamp(self):
+        """Two hashes: of the source (right-stripped lines), and of everything stored below it."""
+        source = "\n".join(line.rstrip() for line in self.source.rstrip().splitlines())
+        outputs = json.dumps(self.node.outputs, sort_keys=True, ensure_ascii=False)
+        return f"{digest(source)} {digest(outputs)}"
+
+
+class Chapter:
+    """One notebook of the book."""
+
+    def __init__(self, path):
+        self.path = Path(path)
+        self.name = self.path.stem
+        self.notebook = nbformat.read(self.path, as_version=4)
+        self.cells = [Cell(n, node) for n, node in enumerate((c for c in self.notebook.cells if c.cell_type == "code"), 1)]
+
+    @property
+    def receipt(self):
+        return self.notebook.metadata.get("casebook")
+
+    @property
+    def title(self):
+        return self.notebook.cells[0].source.splitlines()[0].removeprefix("# ")
+
+    @property
+    def card(self):
+        """The case card of the first cell: {'Libraries': '…', …}, Markdown as written."""
+        rows = re.findall(r"(?m)^\| \*\*(.+?)\*\* \| (.*?) \|$", self.notebook.cells[0].source)
+        return dict(rows)
+
+    def headers(self, gpu):
+        """One header for each environment that the chapter uses; those of GPU cells only where there is a GPU."""
+        return list({c.header.environment_key: c.header for c in self.cells if c.header and (gpu or not c.needs_gpu)}.values())
+
+    def environment(self):
+        """Hash of what the outputs depend on beside the cells: the pins of the GPU libraries, and native/ where it is built."""
+        parts = gpu_pins()
+        for folder in sorted({c.header.build for c in self.cells if c.header and c.header.build}):
+            parts = parts + [f"{p.relative_to(ROOT)}\n{p.read_text()}" for p in sorted((ROOT / folder).rglob("*")) if p.is_file()]
+        return digest("\n".join(parts))
+
+
+def load(names=()):
+    """The chapters with these names (`01-default-arguments` or `01`), or all of them, in order."""
+    paths = sorted((ROOT / "notebooks").glob("*.ipynb"))
+    if names:
+        unknown = [n for n in names if not any(p.stem.startswith(n) for p in paths)]
+        if unknown:
+            raise SystemExit(f"no chapter {unknown[0]!r}; there are {', '.join(p.stem for p in paths)}")
+        paths = [p for p in paths if any(p.stem.startswith(n) for n in names)]
+    return [Chapter(p) for p in paths]
+
+
+def gpu_pins():
+    """Pins of the libraries that chapters run on: the extra `gpu` of pyproject.toml."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["gpu"]
+
+
+def digest(text):
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def problems(chapter):
+    """Everything that is wrong with a chapter as it is stored: sentences that name the chapter and the cell."""
+    found = [f"{chapter.name}: the case card lacks {key!r}" for key in CARD_KEYS if key not in chapter.card]
+    for cell in chapter.cells:
+        found += [f"{chapter.name}, cell [{cell.number}]: {problem}" for problem in cell_problems(cell)]
+    return found + [f"{chapter.name}{problem}" for problem in receipt_problems(chapter)]
+
+
+def cell_problems(cell):
+    try:
+        _ = cell.header
+    except headers.HeaderError as error:
+        yield f"{error}"
+        return
+    if cell.node.execution_count is None:
+        yield "never executed"
+    if any(o.output_type == "error" for o in cell.node.outputs):
+        yield "its stored output is an error; a failure that is wanted belongs into a %%pinned cell with raises or signal"
+    if leak := MACHINE_PATH.search(cell.text):
+        yield f"its output names a path of the machine it ran on: {leak[0]}"
+
+
+def receipt_problems(chapter):
+    receipt = chapter.receipt
+    if not receipt:
+        yield ": no receipt; `make execute` on a machine with a GPU makes one"
+        return
+    if missing := [key for key in RECEIPT_KEYS if key not in receipt]:
+        yield f": the receipt lacks {', '.join(missing)}"
+        return
+    if receipt["environment"] != chapter.environment():
+        yield ": the receipt is stale, the pins of the GPU libraries or native/ have changed since; run `make execute`"
+    stamps = dict(receipt["cells"])
+    for cell in chapter.cells:
+        stamp, now = stamps.pop(cell.node.id, None), cell.stamp()
+        if stamp is None:
+            yield f", cell [{cell.number}]: not in the receipt, so it was added after the run, or the receipt is another notebook's"
+        elif stamp.split()[0] != now.split()[0]:
+            yield f", cell [{cell.number}]: edited since the run that the receipt is for; run `make execute`"
+        elif stamp != now:
+            yield f", cell [{cell.number}]: its stored output is not the one that the run produced"
+    if stamps:
+        yield f": the receipt has {len(stamps)} cells that the notebook lacks: {', '.join(stamps)}"

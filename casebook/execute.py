@@ -1,0 +1,76 @@
+"""Runs chapters on a GPU and stores their outputs with a receipt.
+
+The stored form is normal: an unchanged chapter that is run again differs only in its receipt and in cells tagged nbval-ignore-output.
+"""
+import datetime
+import os
+import platform
+import time
+
+import nbformat
+from jupyter_client.manager import AsyncKernelManager
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+from . import gpu
+from .chapters import ROOT
+from .errors import CasebookError
+
+
+def execute(chapter):
+    """Run all cells of a chapter in order, then write outputs and receipt. Nothing is written unless every cell ends as it should."""
+    found = gpu.find()
+    if not found:
+        raise CasebookError("the stored outputs come from a GPU, and this machine has none; `make test` checks what can run here")
+    os.environ["CASEBOOK_REQUIRE_GPU"] = "1"
+    start = time.monotonic()
+    kernel = AsyncKernelManager(kernel_name="python3", transport="ipc")
+    client = NotebookClient(chapter.notebook, km=kernel, timeout=900, coalesce_streams=True, record_timing=False,
+                            resources={"metadata": {"path": str(ROOT / "notebooks")}})
+    numbers = {c.node.id: c.number for c in chapter.cells}
+    with client.setup_kernel():
+        for index, node in enumerate(chapter.notebook.cells):
+            if node.cell_type == "code":
+                run_cell(client, chapter, numbers[node.id], node, index)
+    normalise(chapter.notebook)
+    chapter.notebook.metadata["casebook"] = {
+        "gpu": found.name, "compute_capability": found.compute_capability, "driver": found.driver, "python": platform.python_version(),
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(), "seconds": round(time.monotonic() - start),
+        "environment": chapter.environment(), "cells": {c.node.id: c.stamp() for c in chapter.cells}}
+    write(chapter)
+
+
+def run_cell(client, chapter, number, node, index):
+    label = f"{chapter.name} [{number:2}/{len(chapter.cells)}]"
+    start = time.monotonic()
+    try:
+        client.execute_cell(node, index)
+    except CellExecutionError as error:
+        raise CasebookError(f"{chapter.name}, cell [{number}]: {error.ename}: {error.evalue}") from None
+    if any(o.get("text", "").startswith("Skipped: ") for o in node.outputs):
+        raise CasebookError(f"{chapter.name}, cell [{number}]: was skipped on this machine, so its output cannot be stored")
+    print(f"{label} {time.monotonic() - start:6.1f} s  {node.source.splitlines()[0][:60]}", flush=True)
+
+
+def normalise(notebook):
+    """Bring a notebook into the stored form, in place."""
+    notebook.metadata = nbformat.from_dict({"kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+                                            "language_info": {"name": "python"}})
+    number = 0
+    for cell in notebook.cells:
+        cell.metadata = nbformat.from_dict({k: v for k, v in cell.metadata.items() if k == "tags"})
+        if cell.cell_type == "code":
+            number += 1
+            cell.execution_count = number
+            for output in cell.outputs:
+                if "execution_count" in output:
+                    output.execution_count = number
+                if "metadata" in output:
+                    output.metadata = nbformat.from_dict({})
+
+
+def write(chapter):
+    """Write the notebook in one step, so that an interrupt leaves the old one."""
+    half = chapter.path.with_suffix(".half")
+    nbformat.write(chapter.notebook, half)
+    half.replace(chapter.path)
