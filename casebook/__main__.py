@@ -8,6 +8,7 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 
 from . import chapters, environment, gpu, header
+from .address import move
 from .errors import CasebookError
 from .export import export
 
@@ -78,6 +79,12 @@ def check(names):
     return bool(found)
 
 
+def change_address(url):
+    changed = move(url)
+    print(f"{len(changed)} files changed: {', '.join(changed)}")
+    return 0
+
+
 def arguments():
     parser = argparse.ArgumentParser(prog="python -m casebook", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -96,6 +103,7 @@ def arguments():
             ("path", {"metavar": "FILE", "help": "a script or cell; - reads it from standard input"}))
     command("export", export_cell, "print a %%%%pinned cell as one file for `uv run`", ("name", {"metavar": "CHAPTER"}),
             ("number", {"metavar": "CELL", "type": int, "help": "the number in the brackets beside the cell"}))
+    command("address", change_address, "write another repository address everywhere", ("url", {"metavar": "URL"}))
     return parser
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
+import yaml
 
 from . import header as headers
 
@@ -60,8 +61,8 @@ class Cell:
         return "".join(parts)
 
     def stamp(self):
-        """Two hashes: of the source (right-stripped lines), and of everything stored below it."""
-        source = "\n".join(line.rstrip() for line in self.source.rstrip().splitlines())
+        """Two hashes: of the source (right-stripped lines, any address of the repository), and of everything stored below it."""
+        source = "\n".join(line.rstrip() for line in self.source.replace(address(), "ADDRESS").rstrip().splitlines())
         outputs = json.dumps(self.node.outputs, sort_keys=True, ensure_ascii=False)
         return f"{digest(source)} {digest(outputs)}"
 
@@ -115,6 +116,12 @@ def load(names=()):
 def gpu_pins():
     """Pins of the libraries that chapters run on: the extra `gpu` of pyproject.toml."""
     return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["gpu"]
+
+
+@functools.cache
+def address():
+    """Public address of the repository: it is written once, in _config.yml."""
+    return yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["url"]
 
 
 def digest(text):
