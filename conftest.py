@@ -37,7 +37,7 @@ class Chapters:
         """Give a cell's item the number that its reader sees, and its part on this machine."""
         cell = book.cells[item.cell_num]
         item.cell_num = cell.number
-        item._nodeid = f"{item.parent.nodeid}::cell [{cell.number}]"
+        item._id = item._id.parse(f"{item.parent.nodeid}::cell {cell.number}")     # pytest has no public way to rename an item
         if not cell.needs_gpu:
             return
         if not gpu.find():
@@ -69,10 +69,11 @@ class Chapters:
         terminalreporter.section("chapters")
         for name, book in self.books.items():
             ended = self.ended[name]
-            line = f"{book.name:24} {len(book.cells):3} cells: {ended['passed']} passed, {ended['failed']} failed, {ended['skipped']} skipped"
+            counts = ", ".join(f"{ended[outcome]} {outcome}" for outcome in ("passed", "failed", "skipped"))
+            line = f"{book.name:24} {len(book.cells):3} cells: {counts}"
             if ended["skipped"]:
                 line += " for want of a GPU"
-            elif gpu.find() and not self.same_gpu(book):
+            elif book.receipt and gpu.find() and not self.same_gpu(book):
                 line += f"; outputs of GPU cells not compared: they come from an {book.receipt['gpu']}, this is an {gpu.find().name}"
             if name in self.uncounted():
                 line += f"; {len(book.cells) - ended.total()} NOT ACCOUNTED FOR"

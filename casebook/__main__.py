@@ -9,6 +9,7 @@ from packaging.utils import canonicalize_name
 
 from . import chapters, environment, gpu, header
 from .address import move
+from .build import build
 from .errors import CasebookError
 from .export import export
 
@@ -16,11 +17,12 @@ from .export import export
 def prepare(names):
     """Make every environment that the chapters need on this machine, so that running them later needs no network."""
     books = chapters.load(names)
-    wanted = {h.environment_key: h for book in books for h in book.headers(gpu=bool(gpu.find()))}
-    left_out = {h.environment_key for book in books for h in book.headers(gpu=True)} - set(wanted)
-    failed = [h for number, h in enumerate(wanted.values(), 1) if not prepare_one(h, f"[{number}/{len(wanted)}]")]
+    here = bool(gpu.find())
+    wanted = chapters.distinct(h for book in books for h in book.headers(gpu=here))
+    left_out = len(chapters.distinct(h for book in books for h in book.headers(gpu=True))) - len(wanted)
+    failed = [h for number, h in enumerate(wanted, 1) if not prepare_one(h, f"[{number}/{len(wanted)}]")]
     if left_out:
-        print(f"{len(left_out)} more environments are for GPU cells alone: not made, this machine has no NVIDIA GPU")
+        print(f"{left_out} more are for GPU cells alone: not made, this machine has no NVIDIA GPU")
     return bool(failed)
 
 
@@ -28,13 +30,17 @@ def prepare_one(head, place):
     """Make one environment with a line of progress; False where it failed."""
     start = time.monotonic()
     label = f"{place} {', '.join(head.dependencies[:2]) or 'the standard library'}{' …' if len(head.dependencies) > 2 else ''}"
+    if head.build:
+        label += f", builds {head.build}/ in mode {'cuda' if head.gpu else 'host'}"
 
     def report(line):
         if sys.stdout.isatty():
             print(f"\r{label}: {line[:50]:50} {time.monotonic() - start:4.0f} s", end="", flush=True)
 
     try:
-        environment.make(head, report)
+        made = environment.make(head, report)
+        if head.build:
+            build(head, made, report)
     except CasebookError as error:
         print(f"\r{label}: {error}")
         return False

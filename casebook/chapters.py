@@ -11,8 +11,8 @@ import nbformat
 import yaml
 
 from . import header as headers
+from .build import ROOT, tree
 
-ROOT = Path(__file__).resolve().parent.parent
 RECEIPT_KEYS = ("gpu", "compute_capability", "driver", "python", "date", "seconds", "environment", "cells")
 CARD_KEYS = ("Libraries", "Affected", "Fixed in", "You see", "Upstream", "Needs")
 MACHINE_PATH = re.compile(r"/(?:home|root|Users)/\S+|/tmp/\w\S+")
@@ -91,15 +91,18 @@ class Chapter:
         return dict(rows)
 
     def headers(self, gpu):
-        """One header for each environment that the chapter uses; those of GPU cells only where there is a GPU."""
-        return list({c.header.environment_key: c.header for c in self.cells if c.header and (gpu or not c.needs_gpu)}.values())
+        """One header for each environment and build that the chapter uses; those of GPU cells only where there is a GPU."""
+        return distinct(c.header for c in self.cells if c.header and (gpu or not c.needs_gpu))
 
     def environment(self):
         """Hash of what the outputs depend on beside the cells: the pins of the GPU libraries, and native/ where it is built."""
-        parts = gpu_pins()
-        for folder in sorted({c.header.build for c in self.cells if c.header and c.header.build}):
-            parts = parts + [f"{p.relative_to(ROOT)}\n{p.read_text()}" for p in sorted((ROOT / folder).rglob("*")) if p.is_file()]
-        return digest("\n".join(parts))
+        folders = sorted({c.header.build for c in self.cells if c.header and c.header.build})
+        return digest("\n".join([*gpu_pins(), *(tree(ROOT / folder) for folder in folders)]))
+
+
+def distinct(headers):
+    """One header for each environment, and for each build in it (a header with a GPU builds for it, others for the host)."""
+    return list({(h.environment_key, h.build, bool(h.build) and h.gpu): h for h in headers}.values())
 
 
 def load(names=()):

@@ -8,7 +8,6 @@ import platform
 import time
 
 import nbformat
-from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
@@ -24,8 +23,7 @@ def execute(chapter):
         raise CasebookError("the stored outputs come from a GPU, and this machine has none; `make test` checks what can run here")
     os.environ["CASEBOOK_REQUIRE_GPU"] = "1"
     start = time.monotonic()
-    kernel = AsyncKernelManager(kernel_name="python3", transport="ipc")
-    client = NotebookClient(chapter.notebook, km=kernel, timeout=900, coalesce_streams=True, record_timing=False,
+    client = NotebookClient(chapter.notebook, kernel_name="python3", timeout=900, coalesce_streams=True, record_timing=False,
                             resources={"metadata": {"path": str(ROOT / "notebooks")}})
     numbers = {c.node.id: c.number for c in chapter.cells}
     with client.setup_kernel():

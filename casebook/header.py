@@ -5,6 +5,7 @@ Format: https://packaging.python.org/en/latest/specifications/inline-script-meta
 import difflib
 import hashlib
 import json
+import math
 import re
 import signal as signals
 import tomllib
@@ -39,7 +40,7 @@ class Header:
     @property
     def environment_key(self):
         """Name of the environment: equal for headers with the same requires-python and the same set of pins."""
-        pins = sorted(f"{canonicalize_name(r.name)}{r.specifier};{r.marker or ''}" for r in self.requirements)
+        pins = sorted(f"{canonicalize_name(r.name)}{','.join(sorted(r.extras))}{r.specifier};{r.marker or ''}" for r in self.requirements)
         return hashlib.sha256("\n".join([self.requires_python, *pins]).encode()).hexdigest()[:16]
 
     @property
@@ -65,7 +66,7 @@ class Header:
 
 
 KEYS = {f.name.replace("_", "-"): f.type for f in fields(Header) if f.name not in ("requires_python", "dependencies")}
-KINDS = {bool: "true or false", str | None: "a string", float: "a number", dict[str, str]: "a table of strings"}
+KINDS = {bool: "true or false", str | None: "a string that is not empty", float: "a number", dict[str, str]: "a table of strings"}
 
 
 def read(source):
@@ -75,7 +76,7 @@ def read(source):
     if not starts:
         raise HeaderError("the cell has no header: it must begin with a '# /// script' block (PEP 723) that names its packages")
     if not found:
-        raise HeaderError("the header is not closed: after '# /// script' every line starts with '#', and the last is '# ///'")
+        raise HeaderError("the header is not closed: after '# /// script' every line starts with '# ', and the last is '# ///'")
     if starts > 1:
         raise HeaderError(f"the cell has {starts} '# /// script' blocks, but one is allowed")
     content = "\n".join(line[2:] if line.startswith("# ") else line[1:] for line in found[0]["content"].splitlines())
@@ -89,9 +90,16 @@ def read(source):
 def from_table(table):
     """Header from the parsed TOML of a block."""
     refuse_unknown(table, {"requires-python", "dependencies", "tool"}, "the header")
-    refuse_unknown(table.get("tool", {}), {"casebook"}, "[tool] of the header")
+    tool = check_table(table.get("tool", {}), "[tool] of the header")
+    refuse_unknown(tool, {"casebook"}, "[tool] of the header")
     dependencies = check_dependencies(table.get("dependencies"))
-    return Header(check_python(table.get("requires-python")), dependencies, **check_options(table.get("tool", {}).get("casebook", {})))
+    return Header(check_python(table.get("requires-python")), dependencies, **check_options(tool.get("casebook", {})))
+
+
+def check_table(table, where):
+    if not isinstance(table, dict):
+        raise HeaderError(f"{where} must be a table")
+    return table
 
 
 def refuse_unknown(table, known, where):
@@ -134,17 +142,18 @@ def check_dependencies(dependencies):
 
 def check_options(table):
     """The [tool.casebook] table as keyword arguments of Header."""
-    if not isinstance(table, dict):
-        raise HeaderError("[tool.casebook] must be a table")
-    refuse_unknown(table, KEYS, "[tool.casebook]")
+    refuse_unknown(check_table(table, "[tool.casebook]"), KEYS, "[tool.casebook]")
     for key, value in table.items():
         if not is_a(KEYS[key], value):
             raise HeaderError(f"[tool.casebook] {key} = {value!r} must be {KINDS[KEYS[key]]}")
     options = {key.replace("-", "_"): value for key, value in table.items()}
     check_outcome(options)
     check_pattern(options.get("match"))
-    if options.get("timeout", 1) <= 0:
-        raise HeaderError(f"timeout = {options['timeout']!r} must be more than 0 seconds")
+    if not 0 < options.get("timeout", 1) < math.inf:
+        raise HeaderError(f"timeout = {options['timeout']!r} must be more than 0 seconds and finite")
+    for name in options.get("env", {}):
+        if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
+            raise HeaderError(f"[tool.casebook] env has {name!r}, which is not the name of a variable")
     if "driver" in options:
         if not options.get("gpu"):
             raise HeaderError("driver is about the GPU's driver: it needs gpu = true")

@@ -1,13 +1,14 @@
 """A script's output as the reader sees it: the same on every machine, and never too long."""
 import collections
 import re
+import tempfile
 from pathlib import Path
 
 HEAD, TAIL = 200, 40      # lines that are shown of a very long output
-WIDTH = 2000              # characters that are shown of a very long line
+WIDTH = 2000              # characters that are shown of a very long line, its end not counted
 
 MASKS = [
-    (re.compile(r"\b0x[0-9a-f]{9,16}\b"), "0x…"),                       # addresses
+    (re.compile(r"0x[0-9a-f]{9,16}\b"), "0x…"),                         # addresses
     (re.compile(r"\$\d+[a-z_]\w*(?:\.\d+)*"), "$…"),                    # Numba's numbered temporaries: $14call.5
     (re.compile(r"/tmp/(?:tmp|cuda_)\w+"), "/tmp/…"),
 ]
@@ -17,35 +18,50 @@ class Masks:
     """Takes out of a line what differs between machines: paths, addresses, numbered temporaries."""
 
     def __init__(self, environment, folder):
-        self.prefixes = [(f"{folder}/", ""), (str(folder), "."), (f"{environment.site}/", ""), (str(environment.root), "<environment>"),
-                         (str(environment.base / "lib"), "<python>"), (str(Path.home()), "~")]
+        python = [rf"{re.escape(str(base))}/lib/python3\.\d+/" for base in (environment.base, environment.base.resolve())]
+        places = [(pattern_of(folder / "cell") + "/", ""), (pattern_of(folder / "cell"), "."), (pattern_of(folder), "<run>"),
+                  (pattern_of(environment.site) + "/", ""), (pattern_of(environment.root), "<environment>"), ("|".join(python), ""),
+                  (pattern_of(tempfile.gettempdir()), "/tmp"), (pattern_of(Path.home()), "~")]
+        self.masks = [(re.compile(pattern), short) for pattern, short in places] + MASKS
 
     def __call__(self, line):
-        for prefix, short in self.prefixes:
-            line = line.replace(prefix, short)
-        line = re.sub(r"<python>/python3\.\d+/", "", line)
-        for pattern, short in MASKS:
+        for pattern, short in self.masks:
             line = pattern.sub(short, line)
         return line
 
 
-class Digest:
-    """Passes the head of an output on at once, keeps its tail for the end, and all of it in a file if it is long."""
+def pattern_of(folder):
+    """Pattern of a folder's path: not of a longer name that begins with it, nor of the root folder."""
+    return rf"{re.escape(str(folder))}(?![\w-])" if len(str(folder)) > 1 else r"(?!)"
 
-    def __init__(self, emit, path):
-        self.emit, self.path = emit, path
+
+class Digest:
+    """Passes the head of an output on at once, keeps its tail for the end, and all of it in the file `kept` if it is long.
+
+    `path` is where it is written meanwhile: two runs of one cell have the same `kept`.
+    """
+
+    def __init__(self, emit, path, kept):
+        self.emit, self.path, self.kept = emit, path, kept
         self.lines = self.size = 0
         self.tail = collections.deque(maxlen=TAIL)
         self.cut = False
-        path.parent.mkdir(parents=True, exist_ok=True)
         self.file = path.open("w", encoding="utf-8")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, error, *_):
+        self.file.close()
+        if not error:
+            self.close()
 
     def add(self, line):
         self.file.write(line)
         self.lines += 1
         self.size += len(line.encode())
-        if len(line) > WIDTH:
-            line = f"{line[:WIDTH]} … {len(line) - WIDTH:,} more characters\n"
+        if len(line) > WIDTH + 1:
+            line = f"{line[:WIDTH]} … {len(line) - WIDTH - 1:,} more characters\n"
             self.cut = True
         if self.lines <= HEAD:
             self.emit(line)
@@ -53,15 +69,14 @@ class Digest:
             self.tail.append(line)
 
     def close(self):
-        """Shows the tail. The file stays only where something was left out."""
-        self.file.close()
+        """Shows the tail, and keeps the file where something was left out."""
         left_out = self.lines - HEAD - len(self.tail)
         if left_out > 0:
             self.emit(f"… {left_out:,} lines left out …\n")
         for line in self.tail:
             self.emit(line)
         if left_out > 0 or self.cut:
-            short = str(self.path).replace(str(Path.home()), "~")
+            self.kept.parent.mkdir(parents=True, exist_ok=True)
+            self.path.replace(self.kept)
+            short = re.sub(pattern_of(Path.home()), "~", str(self.kept))
             self.emit(f"… the whole output, {self.size / 1e6:.1f} MB: {short}\n")
-        else:
-            self.path.unlink()

@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import environment as environments
+from .build import build, source_of
 from .cuda_home import lay_out
 from .errors import UnexpectedOutcome
 from .output import Digest, Masks
 
-PASSED_ON = ("HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR", "XDG_CACHE_HOME", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
+PASSED_ON = ("HOME", "USER", "TZ", "TMPDIR", "XDG_CACHE_HOME", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
 CHILD = Path(__file__).with_name("child")
 
 
@@ -37,15 +38,21 @@ class Outcome:
     def words(self):
         if self.status is None:
             return "still running when its time was up"
-        return f"killed by {signal.Signals(-self.status).name}" if self.status < 0 else f"exit status {self.status}"
+        return f"killed by {signal_name(-self.status)}" if self.status < 0 else f"exit status {self.status}"
 
 
+def signal_name(number):
+    return signal.Signals(number).name if number in list(signal.Signals) else f"signal {number}"
+
+
+@environments.writing()
 def run(source, header, emit, report=lambda line: None):
     """Run a cell's source as its header says; `emit` gets the output piece by piece, `report` the progress of a new environment.
 
     Returns the Outcome; raises EnvironmentFailure where it cannot even start.
     """
     environment = environments.make(header, report)
+    built = build(header, environment, report) if header.build else None
     runs = environments.cache() / "runs"
     runs.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=runs, ignore_cleanup_errors=True) as folder:
@@ -54,28 +61,29 @@ def run(source, header, emit, report=lambda line: None):
             (folder / name).mkdir()
         script = folder / "cell" / "cell.py"
         script.write_text("\n" + source, encoding="utf-8")     # the magic's line stays line 1, as the notebook counts
-        whole = environments.cache() / "output" / f"{hashlib.sha256(source.encode()).hexdigest()[:12]}.txt"
+        kept = environments.cache() / "output" / f"{hashlib.sha256(source.encode()).hexdigest()[:12]}.txt"
         shown = []
 
         def show(text):
             shown.append(text)
             emit(text)
 
-        digest = Digest(show, whole)
-        status, child = follow([environment.python, script], script.parent, variables(header, environment, folder),
-                               header.timeout, Masks(environment, script.parent), digest.add)
-        digest.close()
+        with Digest(show, folder / "output", kept) as digest:
+            status, child = follow([environment.python, script], script.parent, variables(header, environment, folder, built),
+                                   header.timeout, Masks(environment, folder), digest.add)
         with contextlib.suppress(FileNotFoundError):
             return Outcome(status, json.loads((folder / "reports" / str(child)).read_text(encoding="utf-8")), "".join(shown))
         return Outcome(status, None, "".join(shown))
 
 
-def variables(header, environment, folder):
+def variables(header, environment, folder, built=None):
     """The child's environment variables: a short list, so that no toolkit on the machine changes a result silently."""
     chosen = {key: os.environ[key] for key in PASSED_ON if key in os.environ}
     chosen |= {"PATH": f"{environment.root / 'bin'}:/usr/bin:/bin", "VIRTUAL_ENV": str(environment.root), "PYTHONPATH": str(CHILD),
                "PYTHONUNBUFFERED": "1", "PYTHONNODEBUGRANGES": "1", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1",
-               "NO_COLOR": "1", "CASEBOOK_FOLDER": str(folder / "cell"), "CASEBOOK_REPORTS": str(folder / "reports")}
+               "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "CASEBOOK_FOLDER": str(folder / "cell"), "CASEBOOK_REPORTS": str(folder / "reports")}
+    if built:
+        chosen |= {"PYTHONPATH": f"{CHILD}:{built}", "CASEBOOK_SOURCE": str(source_of(header))}
     if header.cuda_home:
         chosen["CUDA_HOME"] = str(lay_out(environment))
     for key, value in header.env.items():
@@ -96,35 +104,38 @@ def follow(command, folder, variables, seconds, mask, add):
 
     Whatever ends this function, an interrupt or a kill of this process included, ends the child and all its children.
     """
-    process = subprocess.Popen(command, cwd=folder, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, process_group=0)
-    switch = dead_mans_switch(process.pid)
-    decoder, rest = codecs.getincrementaldecoder("utf-8")("replace"), ""
-    try:
-        for piece in pieces(process, time.monotonic() + seconds):
-            *lines, rest = (rest + decoder.decode(piece)).split("\n")
-            for line in lines:
+    with (guarded_group() as group,
+          subprocess.Popen(command, cwd=folder, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT, process_group=group) as process):
+        try:
+            for line in lines(pieces(process, group, time.monotonic() + seconds)):
                 add(mask(line) + "\n")
-        rest += decoder.decode(b"", final=True)
-        if rest:
-            add(mask(rest) + "\n")
-        return process.poll(), process.pid
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
-        switch.kill()
-        switch.wait()
-        switch.stdin.close()
+            return process.poll(), process.pid
+        finally:
+            os.killpg(group, signal.SIGKILL)
 
 
-def pieces(process, deadline):
-    """The process's output as it comes, until it has ended or the deadline has passed."""
+def lines(pieces):
+    """The lines of a text that comes in pieces of bytes; what is not UTF-8 becomes U+FFFD."""
+    decoder, rest = codecs.getincrementaldecoder("utf-8")("replace"), []
+    for piece in pieces:
+        first, *others = decoder.decode(piece).split("\n")
+        rest.append(first)
+        for other in others:
+            yield "".join(rest)
+            rest = [other]
+    if last := "".join([*rest, decoder.decode(b"", final=True)]):
+        yield last
+
+
+def pieces(process, group, deadline):
+    """The process's output as it comes, until it has ended or the deadline has passed. Its children end when it does."""
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
         while (left := deadline - time.monotonic()) > 0:
             ended = process.poll() is not None
+            if ended:
+                os.killpg(group, signal.SIGKILL)
             ready = selector.select(0 if ended else min(left, 0.05))
             piece = os.read(process.stdout.fileno(), 1 << 16) if ready else b""
             if piece:
@@ -136,10 +147,20 @@ def pieces(process, deadline):
                     process.wait(max(0, deadline - time.monotonic()))
 
 
-def dead_mans_switch(group):
-    """A shell that kills a process group as soon as this process is gone: it waits on a pipe that only we hold open."""
-    return subprocess.Popen(["/bin/sh", "-c", f"read line; kill -KILL -{group}"], stdin=subprocess.PIPE,
-                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+@contextlib.contextmanager
+def guarded_group():
+    """A process group that never outlives this process, nor the with-block.
+
+    Its leader is a shell that waits on a pipe which only we hold open: when we are gone, killed or not, it kills the group.
+    """
+    guard = subprocess.Popen(["/bin/sh", "-c", "trap '' HUP INT QUIT TERM; read line; kill -KILL 0"], stdin=subprocess.PIPE,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0)
+    try:
+        yield guard.pid
+    finally:
+        os.killpg(guard.pid, signal.SIGKILL)
+        guard.wait()
+        guard.stdin.close()
 
 
 def check(header, outcome):

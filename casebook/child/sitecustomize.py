@@ -7,9 +7,18 @@ Runs on every Python from 3.6 on, with the standard library alone.
 import os
 import sys
 
+REPEATED = 3        # times that the frame of a recursion is shown
+
 
 def name_of(kind):
     return kind.__qualname__ if kind.__module__ in ("builtins", "__main__") else kind.__module__ + "." + kind.__qualname__
+
+
+def text_of(value):
+    try:
+        return str(value)
+    except Exception:
+        return "<no message: its __str__ failed>"
 
 
 def package_of(path):
@@ -19,32 +28,35 @@ def package_of(path):
 
 
 def frames(trace, own):
-    """Lines of a traceback: own frames as Python writes them, library frames as one line a run."""
-    import linecache
+    """Lines of a traceback: own frames as Python writes them, library frames and the depths of a recursion as one line a run."""
+    import itertools
     import traceback
 
-    packages, count, lines = [], 0, []
-
-    def fold():
-        if count:
-            named = [p for p in packages if p != "the standard library"] or packages
-            lines.append(f"  … {count} {'frame' if count == 1 else 'frames'} in {', '.join(named)}")
-
-    for frame, number in traceback.walk_tb(trace):
-        path = frame.f_code.co_filename
-        if os.path.dirname(os.path.abspath(path)) == own and not path.startswith("<"):
-            fold()
-            packages, count = [], 0
-            lines.append(f'  File "{path}", line {number}, in {frame.f_code.co_name}')
-            source = linecache.getline(path, number).strip()
-            if source:
-                lines.append("    " + source)
-        else:
-            count += 1
-            if package_of(path) not in packages:
-                packages.append(package_of(path))
-    fold()
+    steps = [(frame.f_code, number) for frame, number in traceback.walk_tb(trace)]
+    lines = []
+    for mine, run in itertools.groupby(steps, lambda step: os.path.dirname(os.path.abspath(step[0].co_filename)) == own):
+        if not mine:
+            lines.append(folded([code.co_filename for code, _ in run]))
+            continue
+        for step, same in itertools.groupby(run):
+            count = len(list(same))
+            lines += min(count, REPEATED) * shown(*step)
+            if count > REPEATED:
+                lines.append(f"  … {count - REPEATED} more of them")
     return lines
+
+
+def folded(paths):
+    packages = list(dict.fromkeys(map(package_of, paths)))
+    named = [p for p in packages if p != "the standard library"] or packages
+    return "  … {} {} in {}".format(len(paths), "frame" if len(paths) == 1 else "frames", ", ".join(named))
+
+
+def shown(code, number):
+    import linecache
+
+    source = linecache.getline(code.co_filename, number).strip()
+    return [f'  File "{code.co_filename}", line {number}, in {code.co_name}'] + ["    " + source] * bool(source)
 
 
 def earlier(value):
@@ -52,7 +64,7 @@ def earlier(value):
     chain = []
     while True:
         value = value.__cause__ or (None if value.__suppress_context__ else value.__context__)
-        if value is None or value in chain:
+        if value is None or any(value is known for known in chain):
             return chain[::-1]
         chain.append(value)
 
@@ -62,15 +74,15 @@ def show(kind, value, trace):
     import traceback
 
     for before in earlier(value):
-        first = str(before).strip().split("\n")[0]
+        first = text_of(before).strip().split("\n")[0]
         sys.stderr.write(name_of(type(before)) + (": " + first if first else "") + "\n… which led to:\n")
-    if trace is not None and not isinstance(value, SyntaxError):
+    if trace is not None:
         lines = ["Traceback (most recent call last):", *frames(trace, os.environ["CASEBOOK_FOLDER"])]
         sys.stderr.write("\n".join(lines) + "\n")
     sys.stderr.write("".join(traceback.format_exception_only(kind, value)))
     sys.stderr.flush()
     with open(os.path.join(os.environ["CASEBOOK_REPORTS"], str(os.getpid())), "w", encoding="utf-8") as file:
-        json.dump({"type": name_of(kind), "message": str(value)}, file)
+        json.dump({"type": name_of(kind), "message": text_of(value)}, file)
 
 
 if "CASEBOOK_REPORTS" in os.environ:

@@ -1,0 +1,29 @@
+"""Cells that are closed at first: solutions, and the inputs and outputs that carry a hide- tag."""
+from html import escape
+
+from myst_nb.sphinx_ import HideCodeCellNode
+
+from . import notebook
+
+
+def hide_solutions(app, tree):
+    """A cell tagged `solution` is closed, with its output."""
+    chapter = notebook.chapter(app, app.env.docname)
+    for cell, container in notebook.cells(tree, chapter) if chapter else ():
+        if "solution" in cell.tags:
+            container.attributes.update(hide_mode="all", prompt_show="Solution", prompt_hide="Solution")
+
+
+def visit(translator, node):
+    """As myst-nb's, but valid: no paragraph in a summary, and the name is what is written there."""
+    kind = " ".join(node["classes"])
+    translator.body.append(f'<details class="fold {kind}"><summary>{escape(node["prompt_show"])}</summary>\n')
+
+
+def depart(translator, node):
+    translator.body.append("</details>\n")
+
+
+def setup(app):
+    app.connect("doctree-read", hide_solutions)
+    app.add_node(HideCodeCellNode, override=True, html=(visit, depart))

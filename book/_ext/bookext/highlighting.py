@@ -1,0 +1,29 @@
+"""Python highlighting inside %%pinned and %%gpu cells, whose bodies IPython's lexer takes for plain text."""
+from docutils import nodes
+from ipython_pygments_lexers import IPython3Lexer
+from pygments.lexer import bygroups, using
+from pygments.token import Keyword, Operator, Text
+
+from . import notebook
+
+
+class CellLexer(IPython3Lexer):
+    """IPython 3, and the book's own cell magics with their bodies."""
+
+    tokens = dict(IPython3Lexer.tokens) | {
+        "root": [(r"(?s)(\s*)(%%)(pinned|gpu)\b([^\n]*\n)(.*)", bygroups(Text, Operator, Keyword, Text, using(IPython3Lexer))),
+                 *IPython3Lexer.tokens["root"]]}
+
+
+def name_language(app, tree):
+    """Code cells are IPython: the notebooks' normal form does not say so."""
+    chapter = notebook.chapter(app, app.env.docname)
+    for _, container in notebook.cells(tree, chapter) if chapter else ():
+        if container.children and container[0].get("nb_element") == "cell_code_source":
+            for source in container[0].findall(nodes.literal_block):
+                source["language"] = "ipython3"
+
+
+def setup(app):
+    app.add_lexer("ipython3", CellLexer)
+    app.connect("doctree-read", name_language)

@@ -1,0 +1,31 @@
+"""From a page's document tree to the notebook behind it."""
+from pathlib import Path
+
+from docutils import nodes
+
+from casebook.chapters import Chapter
+
+
+def chapter(app, docname):
+    """The Chapter behind a page, or None where the page is no notebook."""
+    path = Path(app.env.doc2path(docname))
+    return Chapter(path) if path.suffix == ".ipynb" else None
+
+
+def number(docname):
+    """The case's number as its file name gives it: '01' for notebooks/01-default-arguments."""
+    return Path(docname).name.partition("-")[0]
+
+
+def cells(tree, chapter):
+    """Pairs of a code cell and the container that shows it."""
+    numbered = iter(chapter.cells)
+    by_index = {index: next(numbered) for index, node in enumerate(chapter.notebook.cells) if node.cell_type == "code"}
+    for container in list(tree.findall(nodes.container)):
+        if container.get("nb_element") == "cell_code":
+            yield by_index[container["cell_index"]], container
+
+
+def html(markup):
+    """A node that holds HTML."""
+    return nodes.raw("", markup, format="html")

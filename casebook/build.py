@@ -1,0 +1,101 @@
+"""Builds the folder that a header names, with the header's own pins, once for each distinct build.
+
+The pins hold the build tools too (scikit-build-core, cmake, ninja, nanobind), so nothing is fetched. The folder is told its
+mode, cuda or host, because a compiler for CUDA on a machine does not mean that it has a GPU.
+"""
+import fcntl
+import hashlib
+import re
+import subprocess
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+from . import gpu
+from .environment import cache, uv, uv_variables
+from .errors import EnvironmentFailure
+
+ROOT = Path(__file__).resolve().parent.parent
+SHOWN = 30      # lines of a failing build that are shown
+
+HINTS = [       # what a failing build says, and what its reader needs
+    (r"No CMAKE_CXX_COMPILER could be found|CMAKE_CXX_COMPILER-NOTFOUND", "a C++ compiler (Debian, Ubuntu: `apt install g++`)"),
+    (r"missing:.*Development\.Module|Python\.h: No such file", "Python's headers (Debian, Ubuntu: `apt install python3-dev`)"),
+    (r"needs nvcc", "nvcc of a CUDA toolkit, 12 or 13; no wheel of the header brings it"),
+    (r"unsupported GNU version", "an older g++: name it in NVCC_CCBIN, or take a newer CUDA toolkit"),
+]
+
+
+def build(header, environment, report=lambda line: None):
+    """Folder with the built modules, to be put on the path of the header's scripts; built when it is not there."""
+    source, mode = source_of(header), "cuda" if header.gpu else "host"
+    target = cache() / "builds" / key(header, environment, source, mode)
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with one_at_a_time(target.with_suffix(".lock"), report):
+            if not target.exists():         # another notebook may have built it meanwhile
+                report(f"compiling {header.build}, mode {mode}")
+                with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+                    half = Path(folder) / "half"
+                    install(source, mode, environment, half / "site-packages", report)
+                    half.rename(target)
+    return target / "site-packages"
+
+
+def source_of(header):
+    """The folder that the header names, in the repository that holds this package."""
+    source = ROOT / header.build
+    if not (source / "pyproject.toml").exists():
+        raise EnvironmentFailure(f"this cell builds {header.build}/, which is not installed with casebook: "
+                                 "open the notebook from a clone of the book")
+    return source
+
+
+def key(header, environment, source, mode):
+    """Name of a build: what it is made of, by what, and for which GPU."""
+    target = gpu.find().compute_capability if mode == "cuda" and gpu.find() else ""
+    text = "\n".join([header.environment_key, environment.site.parent.name, mode, target, tree(source)])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def tree(folder):
+    """Hash of a folder's files, names and contents; its texts for readers (.md) do not count."""
+    files = sorted(p for p in folder.rglob("*") if p.is_file() and p.suffix != ".md" and "__pycache__" not in p.parts)
+    state = hashlib.sha256()
+    for file in files:
+        state.update(f"{file.relative_to(folder)}\n".encode() + hashlib.sha256(file.read_bytes()).digest())
+    return state.hexdigest()
+
+
+@contextmanager
+def one_at_a_time(path, report):
+    """Hold a lock file: two notebooks that want the same build do it once."""
+    with path.open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            report("waiting for the same build in another notebook")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def install(source, mode, environment, target, report):
+    """Build a folder with the tools of an environment. uv's cache is left out: it does not look at what a folder is built from."""
+    command = [uv(), "pip", "install", "--python", str(environment.python), "--target", str(target), "--no-build-isolation", "--no-deps",
+               "--offline", "--no-cache", "--no-progress", "--config-setting", f"cmake.define.MODE={mode}", str(source)]
+    with subprocess.Popen(command, env=uv_variables(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          text=True, errors="replace") as process:
+        lines = []
+        for line in process.stderr:
+            lines.append(line.rstrip())
+            report(line.strip())
+    if process.returncode:
+        raise EnvironmentFailure(explain(lines, source.name, mode))
+
+
+def explain(lines, name, mode):
+    """What the compiler said, led by a sentence."""
+    text = "\n".join(lines)
+    needs = next((f": it needs {what}" for pattern, what in HINTS if re.search(pattern, text)), "")
+    ending = [line for line in lines if line.strip() and not re.match(r"hint:|\s*\[(\d+/\d+|stdout|stderr)\]", line)][-SHOWN:]
+    return f"{name}/ could not be built in mode {mode}{needs}\nThe end of the compiler's output:\n" + "\n".join(ending)

@@ -1,0 +1,62 @@
+"""Fixtures of the tests of the tooling."""
+import os
+from contextlib import contextmanager
+
+import pytest
+from helpers import ROOT, SIX, cell
+from jupyter_client.manager import start_new_kernel
+
+from casebook import environment, gpu
+from casebook.errors import EnvironmentFailure
+from casebook.header import read
+
+
+@pytest.fixture
+def forgetful(monkeypatch):
+    """No environment is remembered from an earlier test."""
+    monkeypatch.setattr(environment, "_made", {})
+
+
+@pytest.fixture
+def no_gpu(monkeypatch):
+    """A machine without a GPU, whatever this one has."""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    monkeypatch.delenv("CASEBOOK_REQUIRE_GPU", raising=False)
+    gpu.find.cache_clear()
+    yield
+    gpu.find.cache_clear()
+
+
+@pytest.fixture
+def empty_caches(tmp_path, monkeypatch, forgetful):
+    """No environment is there yet, and uv has nothing in its cache."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("UV_CACHE_DIR", raising=False)
+    return tmp_path / "cache"
+
+
+@pytest.fixture(scope="session")
+def six():
+    """The pin of a tiny package that uv can install here; skips where there is neither network nor cache."""
+    try:
+        environment.make(read(cell("", dependencies=[SIX])))
+    except EnvironmentFailure as error:
+        pytest.skip(f"needs {SIX}: {error}")
+    return SIX
+
+
+@pytest.fixture
+def kernel(tmp_path):
+    """Starts Jupyter kernels with casebook loaded: `with kernel() as (manager, client)`."""
+    return lambda: a_kernel(os.environ | {"PYTHONPATH": str(ROOT), "IPYTHONDIR": str(tmp_path / "ipython")})
+
+
+@contextmanager
+def a_kernel(variables):
+    manager, client = start_new_kernel(env=variables)
+    try:
+        client.execute_interactive("%load_ext casebook", timeout=60)
+        yield manager, client
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
