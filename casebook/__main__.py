@@ -7,17 +7,18 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from . import chapters, environment, gpu, header
+from . import chapters, doctor, environment, gpu, header
 from .address import move
 from .build import build
 from .errors import CasebookError
 from .export import export
+from .workshop import FOLDER, write
 
 
-def prepare(names):
-    """Make every environment that the chapters need on this machine, so that running them later needs no network."""
+def prepare(names, every=False):
+    """Make every environment that the chapters need on this machine (or on any), so that running them later needs no network."""
     books = chapters.load(names)
-    here = bool(gpu.find())
+    here = every or bool(gpu.find())
     wanted = chapters.distinct(h for book in books for h in book.headers(gpu=here))
     left_out = len(chapters.distinct(h for book in books for h in book.headers(gpu=True))) - len(wanted)
     failed = [h for number, h in enumerate(wanted, 1) if not prepare_one(h, f"[{number}/{len(wanted)}]")]
@@ -30,7 +31,8 @@ def prepare_one(head, place):
     """Make one environment with a line of progress; False where it failed."""
     start = time.monotonic()
     label = f"{place} {', '.join(head.dependencies[:2]) or 'the standard library'}{' …' if len(head.dependencies) > 2 else ''}"
-    if head.build:
+    builds = head.build and (gpu.find() or not head.gpu)
+    if builds:
         label += f", builds {head.build}/ in mode {'cuda' if head.gpu else 'host'}"
 
     def report(line):
@@ -39,7 +41,7 @@ def prepare_one(head, place):
 
     try:
         made = environment.make(head, report)
-        if head.build:
+        if builds:
             build(head, made, report)
     except CasebookError as error:
         print(f"\r{label}: {error}")
@@ -85,6 +87,12 @@ def check(names):
     return bool(found)
 
 
+def make_workshop(folder):
+    copies = write(chapters.load(), folder)
+    print(f"{len(copies)} chapters without solutions and outputs: {folder}")
+    return 0
+
+
 def change_address(url):
     changed = move(url)
     print(f"{len(changed)} files changed: {', '.join(changed)}")
@@ -102,13 +110,17 @@ def arguments():
         sub.set_defaults(action=action)
 
     some = ("names", {"nargs": "*", "metavar": "CHAPTER", "help": "all chapters when none is named"})
-    command("prepare", prepare, "make the environments of the chapters", some)
+    command("prepare", prepare, "make the environments of the chapters", some,
+            ("--all", {"action": "store_true", "dest": "every", "help": "those of GPU cells too, on a machine without a GPU"}))
     command("execute", execute_chapters, "run chapters on this machine's GPU and store outputs and receipts", some)
     command("check", check, "compare stored outputs with their receipts; runs nothing", some)
     command("pin", pin, "complete the dependencies of a header",
             ("path", {"metavar": "FILE", "help": "a script or cell; - reads it from standard input"}))
     command("export", export_cell, "print a %%%%pinned cell as one file for `uv run`", ("name", {"metavar": "CHAPTER"}),
             ("number", {"metavar": "CELL", "type": int, "help": "the number in the brackets beside the cell"}))
+    command("workshop", make_workshop, "copy the chapters without solutions and outputs",
+            ("folder", {"nargs": "?", "metavar": "FOLDER", "default": FOLDER, "type": Path, "help": "_build/workshop when none is named"}))
+    command("doctor", doctor.examine, doctor.__doc__.splitlines()[0], *doctor.OPTIONS)
     command("address", change_address, "write another repository address everywhere", ("url", {"metavar": "URL"}))
     return parser
 

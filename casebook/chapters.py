@@ -38,9 +38,21 @@ class Cell:
         return self.source.startswith("%%pinned")
 
     @functools.cached_property
+    def _read(self):
+        try:
+            return headers.read(self.source) if self.pinned else None, None
+        except headers.HeaderError as error:
+            return None, str(error)
+
+    @property
     def header(self):
-        """Header of a %%pinned cell, None for others."""
-        return headers.read(self.source) if self.pinned else None
+        """Header of a %%pinned cell, None for others and for a header with an error."""
+        return self._read[0]
+
+    @property
+    def header_error(self):
+        """The sentence about a header with an error, else None."""
+        return self._read[1]
 
     @property
     def needs_gpu(self):
@@ -140,11 +152,8 @@ def problems(chapter):
 
 
 def cell_problems(cell):
-    try:
-        _ = cell.header
-    except headers.HeaderError as error:
-        yield f"{error}"
-        return
+    if cell.header_error:
+        yield cell.header_error
     if cell.node.execution_count is None:
         yield "never executed"
     if any(o.output_type == "error" for o in cell.node.outputs):

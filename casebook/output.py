@@ -8,6 +8,7 @@ HEAD, TAIL = 200, 40      # lines that are shown of a very long output
 WIDTH = 2000              # characters that are shown of a very long line, its end not counted
 
 MASKS = [
+    (re.compile("\x00"), ""),                                            # the end of a C string
     (re.compile(r"0x[0-9a-f]{9,16}\b"), "0x…"),                         # addresses
     (re.compile(r"\$\d+[a-z_]\w*(?:\.\d+)*"), "$…"),                    # Numba's numbered temporaries: $14call.5
     (re.compile(r"/tmp/(?:tmp|cuda_)\w+"), "/tmp/…"),

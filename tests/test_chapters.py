@@ -73,7 +73,7 @@ def edit_source(chapter):
 
 
 def indent_source(chapter):
-    chapter.cells[1].node.source = "x = 6\n\nx * 7"
+    chapter.cells[1].node.source = "x = 6\n x * 7"
 
 
 def remove_output(chapter):

@@ -101,7 +101,7 @@ def test_a_folder_for_temporary_files_elsewhere(tmp_path, monkeypatch):
 
 def test_a_home_that_is_the_root_folder(monkeypatch):
     monkeypatch.setenv("HOME", "/")
-    assert play("print('1/2 /usr/share', __file__)").output == "1/2 /usr/share cell.py\n"
+    assert play("print('1 / 2 /usr/share', __file__)").output == "1 / 2 /usr/share cell.py\n"
 
 
 def test_other_libraries_of_the_system_keep_their_paths():

@@ -24,6 +24,8 @@ def text_of(value):
 def package_of(path):
     if "site-packages/" in path:
         return path.split("site-packages/")[-1].split("/")[0]
+    if "/" in path and not path.startswith(("/", "<")):      # Cython: the path in the package's own source tree
+        return path.split("/")[0]
     return "the standard library"
 
 

@@ -13,7 +13,6 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from casebook.chapters import Cell
-from casebook.errors import HeaderError
 
 from . import notebook
 
@@ -69,13 +68,10 @@ def mark(app, tree):
         return
     for cell, container in notebook.cells(tree, chapter):
         container["ids"].append(f"cell-{cell.number}")
-        try:
-            header = cell.header
-        except HeaderError as error:
-            LOG.warning("cell [%s]: %s", cell.number, error, location=app.env.docname)
-            continue
-        if header:
-            container["classes"] += classes(header)
+        if cell.header_error:
+            LOG.warning("cell [%s]: %s", cell.number, cell.header_error, location=app.env.docname)
+        if cell.header:
+            container["classes"] += classes(cell.header)
             for source in list(container.findall(nodes.literal_block))[:1]:
                 source.replace_self(pinned_source(cell.source, cell.source, cell=cell))
 

@@ -1,0 +1,379 @@
+"""What is installed here, and which cases of the book bite. One file, standard library only, Python 3.9 or later.
+
+    python doctor.py                     looks at the Python that runs it
+    python doctor.py --python .venv      looks at another environment, or at any interpreter
+
+It imports no package that it looks at: versions come from the metadata beside the packages, and the driver is asked by a process
+of its own. Exit status: 0 when nothing bites, 1 when something does, 2 for a wrong argument.
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import distributions
+
+BOOK = "https://github.com/gpu-python-casebook/gpu-python-casebook/blob/main/notebooks/{}.ipynb"
+
+AFFECTED, NOT_AFFECTED, CANNOT_TELL = "affected", "not affected", "cannot tell"
+
+WATCHED = {         # the parts that are looked for, and the names that their packages have
+    "numba": "numba", "numba-cuda": "numba-cuda", "cupy": r"cupy(-(cuda|rocm)[\w-]+)?", "cuda-core": "cuda-core",
+    "cuda-bindings": "cuda-bindings", "nanobind": "nanobind", "numpy": "numpy", "nvrtc": r"nvidia-cuda-nvrtc(-cu\d+)?",
+}
+BUILT_IN, DRIVER = "Numba's built-in CUDA target", "the driver's CUDA"
+
+
+# --- what the book knows
+
+@dataclass(frozen=True)
+class Range:
+    """The releases of one part (a package, a target, a driver) that have a fault."""
+
+    part: str
+    since: str = "0.0"                  # first release with the fault
+    fixed: str | None = None            # first release without it
+    oldest: str = "0.0"                 # the book looked at no older release ...
+    newest: str | None = None           # ... and, where nothing is fixed, at no newer one
+
+    def judge(self, label, version):
+        """Status of one release, and why."""
+        what, number = f"{label} {version}", release(version)
+        if number is None:
+            return CANNOT_TELL, f"{what} is not one numbered release"
+        if self.fixed and number >= release(self.fixed):
+            return NOT_AFFECTED, f"{what}: fixed in {self.fixed}"
+        if number < release(self.since):
+            return NOT_AFFECTED, f"{what}: the fault begins with {self.since}"
+        if number < release(self.oldest):
+            return CANNOT_TELL, f"{what} is older than {self.oldest}, the oldest that the book looked at"
+        if self.newest and number > release(self.newest):
+            return CANNOT_TELL, f"{what} is newer than {self.newest}, the newest that the book looked at"
+        return AFFECTED, what
+
+
+@dataclass(frozen=True)
+class Case:
+    """One fault: where it is, what it is, and the cure. The first range whose part is installed decides."""
+
+    name: str
+    symptom: str
+    ranges: tuple[Range, ...]
+    cure: str
+    chapter: str
+    beside: Range | None = None         # the fault shows only beside these releases of another part
+    remains: str = ""                   # what the fixed releases still do
+    absent: str = ""                    # what is to be said where nothing is installed
+
+    def examine(self, parts):
+        """The Finding in an environment; `parts` holds a label and a version for each part that is there."""
+        found = next((r for r in self.ranges if r.part in parts), None)
+        if not found:
+            return self.finding(NOT_AFFECTED, self.missing(parts))
+        status, why = found.judge(*parts[found.part])
+        if status != NOT_AFFECTED and self.beside:
+            if self.beside.part not in parts:
+                status, why = CANNOT_TELL, f"{why} fails with {self.beside.part} {self.beside.since} or later, and there is none here"
+            else:
+                other, other_why = self.beside.judge(*parts[self.beside.part])
+                status = status if other == AFFECTED else other
+                why = f"{why}, with {other_why}"
+        return self.finding(status, why, self.remains if status == NOT_AFFECTED else "")
+
+    def missing(self, parts):
+        if self.ranges[-1].part == BUILT_IN and "numba-cuda" in parts:
+            return f"{' '.join(parts['numba-cuda'])} takes the place of {BUILT_IN}"
+        return f"not installed: {', '.join('numba' if r.part == BUILT_IN else r.part for r in self.ranges)}{self.absent}"
+
+    def finding(self, status, why, remains=""):
+        cure = self.cure if status == AFFECTED else ""
+        return Finding(self.name, self.symptom, status, why, cure, remains, BOOK.format(self.chapter))
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the doctor says about one case."""
+
+    name: str
+    symptom: str
+    status: str
+    why: str
+    cure: str
+    remains: str
+    chapter: str
+
+
+CASES = (
+    Case("01-default-arguments", "A device function called without its default argument: Signature mismatch",
+         (Range("numba-cuda", fixed="0.8.0"), Range(BUILT_IN, newest="0.68.1")),
+         "Install numba-cuda 0.8.1 or later, which takes the place of Numba's built-in target; until then pass every argument by position.",
+         "01-default-arguments"),
+    Case("02-grid-sync-cache", "A kernel with grid.sync() and cache=True: LoweringError",
+         (Range(BUILT_IN, since="0.59.0", fixed="0.59.1"),),
+         "Install Numba 0.59.1 or later, or compile a kernel eagerly before all others: cuda.jit('void()')(lambda: None).",
+         "02-grid-sync-cache"),
+    Case("03-jit-options", "ObjectCode(jit_options=...) has no effect",
+         (Range("cuda-core", fixed="0.2.0", oldest="0.1.1"),),
+         "Install cuda-core 0.2.0 or later, and give the options to Program or Linker.",
+         "03-jit-options", remains="Some ProgramOptions are still dropped without a word when the input is PTX (seen up to 1.2.2)."),
+    Case("04-fused-scalars", "A Python scalar in cupy.fuse: an error, or a slow kernel",
+         (Range("cupy", since="13.2.0", fixed="13.4.1"),),
+         "Install CuPy 13.4.1 or later.",
+         "04-fused-scalars", beside=Range("numpy", since="2.0"),
+         remains="Some expressions still take the slow path in silence; the chapter has a function that checks."),
+    Case("05-device-arrays", "A GPU array from nanobind says that it is a CPU array: SIGSEGV",
+         (Range("nanobind", fixed="2.2.0", oldest="1.3"),),
+         "Build with nanobind 2.2.0 or later, or pass the device to the constructor: nb::device::cuda::value.",
+         "05-device-arrays",
+         remains="A compiled module keeps the release it was built with; and in every release a type that names no device means CPU.",
+         absent="; a module that was compiled elsewhere keeps the release it was built with"),
+    Case("driver-580", "Old Numba on a driver from 580: CUDA_ERROR_CONTEXT_IS_DESTROYED, or a crash",
+         (Range("numba-cuda", fixed="0.8.1"), Range(BUILT_IN, fixed="0.63.0")),
+         "Install numba-cuda 0.8.1 or later, or Numba 0.63.0 or later.",
+         "02-grid-sync-cache", beside=Range(DRIVER, since="13.0")),
+    Case("numpy-2.5", "numba-cuda with NumPy 2.5: module 'numpy' has no attribute 'row_stack'",
+         (Range("numba-cuda", since="0.21.0", newest="0.30.4"),),
+         "Install NumPy older than 2.5.",
+         "01-default-arguments", beside=Range("numpy", since="2.5")),
+)
+
+
+def nvrtc_and_driver(parts):
+    """The Finding on a runtime compiler that is newer than the driver. Within a major version it depends on what is loaded."""
+    if "nvrtc" not in parts:
+        status, why = NOT_AFFECTED, "no NVRTC from a package"
+    elif DRIVER not in parts:
+        status, why = CANNOT_TELL, f"{' '.join(parts['nvrtc'])}, and no driver to compare it with"
+    else:
+        ours, driver = (release(parts[part][1]) for part in ("nvrtc", DRIVER))
+        why = f"{' '.join(parts['nvrtc'])}, with {' '.join(parts[DRIVER])}"
+        if ours is None:
+            status = CANNOT_TELL
+        elif ours[:2] <= driver[:2]:
+            status = NOT_AFFECTED
+        elif ours[0] > driver[0]:
+            status = AFFECTED
+        else:
+            status, why = CANNOT_TELL, f"{why}: the driver refuses PTX of this NVRTC and loads its cubins; code does the one or the other"
+    cure = "Install the NVRTC of the driver's CUDA version, or a newer driver." if status == AFFECTED else ""
+    return Finding("nvrtc-and-driver", "NVRTC newer than the driver: CUDA_ERROR_UNSUPPORTED_PTX_VERSION", status, why, cure, "",
+                   BOOK.format("03-jit-options"))
+
+
+def release(version):
+    """The numbers of a version, comparable: '0.59.0rc1' gives (0, 59, 0, 0). None for what is no numbered release."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)+)[^,]*", version)
+    return tuple(int(n) for n in (found[1] + ".0.0").split("."))[:4] if found else None
+
+
+# --- what is here
+
+ASK_PYTHON = "import json, platform, sys; print(json.dumps([platform.python_version(), [p for p in sys.path if p]]))"
+
+ASK_DRIVER = r"""
+import ctypes, json
+found = {"driver": None, "cuda": None, "gpus": [], "problem": None}
+def text(call, *arguments):
+    buffer = ctypes.create_string_buffer(96)
+    return buffer.value.decode() if call(buffer, 96, *arguments) == 0 else None
+def number(call, *arguments):
+    value = ctypes.c_int()
+    return value.value if call(ctypes.byref(value), *arguments) == 0 else None
+try:
+    cuda = ctypes.CDLL("libcuda.so.1")
+    version = number(cuda.cuDriverGetVersion)
+    found["cuda"] = version and f"{version // 1000}.{version % 1000 // 10}"
+    code = cuda.cuInit(0)
+    if code:
+        found["problem"] = f"cuInit returned {code}"
+    for index in range(0 if code else number(cuda.cuDeviceGetCount)):
+        device = number(cuda.cuDeviceGet, index)
+        capability = ".".join(str(number(cuda.cuDeviceGetAttribute, which, device)) for which in (75, 76))
+        found["gpus"].append({"name": text(cuda.cuDeviceGetName, device), "compute_capability": capability})
+    nvml = ctypes.CDLL("libnvidia-ml.so.1")
+    nvml.nvmlInit_v2()
+    found["driver"] = text(nvml.nvmlSystemGetDriverVersion)
+except OSError as error:
+    found["problem"] = str(error)
+print(json.dumps(found))
+"""
+
+
+class NoSuchPython(Exception):
+    """The interpreter that was named cannot be asked."""
+
+
+@dataclass
+class Machine:
+    """What was found: the environment of one Python, and the computer that it is on."""
+
+    python: str
+    version: str
+    packages: dict[str, str]
+    driver: str | None = None
+    cuda: str | None = None
+    gpus: list[dict] = field(default_factory=list)
+    problem: str | None = None
+    compilers: dict[str, str] = field(default_factory=dict)
+
+    def parts(self):
+        """A label and a version for each part that the table knows."""
+        parts = {}
+        for part, pattern in WATCHED.items():
+            names = [name for name in self.packages if re.fullmatch(pattern, name)]
+            if names:
+                parts[part] = ", ".join(names), ", ".join(self.packages[n] for n in names)
+        if "numba" in parts and "numba-cuda" not in parts:
+            parts[BUILT_IN] = f"{BUILT_IN},", parts["numba"][1]
+        if self.cuda:
+            parts[DRIVER] = DRIVER, self.cuda
+        return parts
+
+
+def look(python):
+    """The Machine as one Python has it."""
+    python = interpreter(python)
+    version, folders = ask_python(python)
+    return Machine(python, version, installed(folders), **ask_driver(), compilers=compilers())
+
+
+def interpreter(path):
+    """The interpreter of a virtual environment, or the one that is named."""
+    if os.path.isdir(path):
+        for place in ("bin/python", "Scripts/python.exe"):
+            if os.path.exists(os.path.join(path, place)):
+                return os.path.join(path, place)
+        raise NoSuchPython(f"{path} is a folder without bin/python, so it is no environment")
+    found = shutil.which(path)
+    if not found:
+        raise NoSuchPython(f"{path} is neither an environment nor an interpreter")
+    return found
+
+
+def ask_python(python):
+    """Version of an interpreter, and the folders that it imports from."""
+    try:
+        answer = subprocess.run([python, "-c", ASK_PYTHON], capture_output=True, text=True, timeout=60)
+        return json.loads(answer.stdout.splitlines()[-1])
+    except (OSError, subprocess.TimeoutExpired, IndexError, ValueError):
+        raise NoSuchPython(f"{python} does not answer as a Python does") from None
+
+
+def installed(folders):
+    """Watched packages and their versions, from the metadata beside them; the first on the path counts, as it does for imports."""
+    wanted = re.compile("|".join(WATCHED.values()))
+    found = {}
+    for distribution in distributions(path=folders):
+        name = re.sub(r"[-_.]+", "-", distribution.metadata["Name"] or "").lower()
+        if wanted.fullmatch(name):
+            found.setdefault(name, distribution.version)
+    return dict(sorted(found.items()))
+
+
+def ask_driver():
+    """What the NVIDIA driver says about itself and its GPUs."""
+    answer = subprocess.run([sys.executable, "-IS", "-c", ASK_DRIVER], capture_output=True, text=True)
+    if answer.returncode:
+        return {"problem": f"asking the driver ended with status {answer.returncode}"}
+    return json.loads(answer.stdout)
+
+
+def compilers():
+    """The compilers that building an extension would take, with their versions."""
+    toolkits = [os.path.join(os.environ[v], "bin") for v in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(v)] + ["/usr/local/cuda/bin"]
+    nvcc = shutil.which("nvcc") or shutil.which("nvcc", path=os.pathsep.join(toolkits))
+    asked = {"g++": (shutil.which("g++"), "-dumpfullversion", r"\S+"), "nvcc": (nvcc, "--version", r"release ([\d.]+)")}
+    found = {}
+    for name, (path, option, pattern) in asked.items():
+        answer = path and re.search(pattern, subprocess.run([path, option], capture_output=True, text=True).stdout)
+        if answer:
+            found[name] = answer[answer.re.groups]
+    return found
+
+
+# --- what is said
+
+def examine(python, as_json):
+    """Print what was found; 1 when something bites, 2 when there is no such Python."""
+    try:
+        machine = look(python)
+    except NoSuchPython as error:
+        print(f"doctor: {error}", file=sys.stderr)
+        return 2
+    findings = diagnose(machine)
+    bites = any(f.status == AFFECTED for f in findings)
+    print(json.dumps({**asdict(machine), "bites": bites, "findings": [asdict(f) for f in findings]}, indent=2) if as_json
+          else report(machine, findings))
+    return int(bites)
+
+
+def diagnose(machine):
+    """One Finding for each case, and for each combination that is known to fail."""
+    parts = machine.parts()
+    return [*(case.examine(parts) for case in CASES), nvrtc_and_driver(parts)]
+
+
+def report(machine, findings):
+    """The findings as text for a terminal."""
+    gpus = ", ".join(f"{g['name']} (compute capability {g['compute_capability']})" for g in machine.gpus)
+    driver = f"{machine.driver or 'version unknown'}, supports CUDA {machine.cuda}" if machine.cuda else "none"
+    absent = [part for part in WATCHED if part not in machine.parts()]
+    facts = {
+        "Python": f"{machine.version}, {machine.python}",
+        "GPU": gpus or "none",
+        "Driver": driver + (f" ({machine.problem})" if machine.problem else ""),
+        "Compilers": listed(machine.compilers) or "none",
+        "Packages": listed(machine.packages) or "none of those that the book is about",
+        "Not there": ", ".join(absent) or "nothing",
+    }
+    lines = [paragraph(f"{name:14}", text) for name, text in facts.items()]
+    for finding in findings:
+        lines += ["", colour(paragraph(f"{finding.status:14}", finding.symptom), finding.status), paragraph("", f"{finding.why}.")]
+        if finding.remains:
+            lines.append(paragraph("", finding.remains))
+        if finding.cure:
+            lines += [paragraph("", f"Cure: {finding.cure}"), f"{'':14}Read: {finding.chapter}"]
+    count = sum(f.status == AFFECTED for f in findings)
+    return "\n".join([*lines, "", f"{count or 'None'} of {len(findings)} bite{'s' if count < 2 else ''} here."])
+
+
+def listed(versions):
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
+
+
+def paragraph(margin, text):
+    width = min(shutil.get_terminal_size((100, 24)).columns, 110)
+    return textwrap.fill(text, width, initial_indent=f"{margin:14}", subsequent_indent=" " * 14,
+                         break_long_words=False, break_on_hyphens=False)
+
+
+def colour(text, status):
+    """Bold red or yellow for the status, on a terminal only."""
+    code = {AFFECTED: "1;31", CANNOT_TELL: "33"}.get(status)
+    if not code or not sys.stdout.isatty() or "NO_COLOR" in os.environ:
+        return text
+    return text.replace(status, f"\033[{code}m{status}\033[0m", 1)
+
+
+OPTIONS = (
+    ("--python", {"default": sys.executable, "metavar": "PATH",
+                  "help": "an environment's folder or an interpreter; without it, the Python that runs this"}),
+    ("--json", {"action": "store_true", "dest": "as_json", "help": "print everything as JSON"}),
+)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="doctor.py", description=__doc__.splitlines()[0])
+    for option, settings in OPTIONS:
+        parser.add_argument(option, **settings)
+    return examine(**vars(parser.parse_args()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

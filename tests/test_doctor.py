@@ -1,0 +1,344 @@
+"""The doctor, in real environments made by uv, against the case cards, and on machines with and without a driver."""
+import ast
+import functools
+import json
+import os
+import pty
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from helpers import ROOT
+
+from casebook import chapters, doctor, environment, gpu
+from casebook.doctor import AFFECTED, BUILT_IN, CANNOT_TELL, DRIVER, NOT_AFFECTED, Machine, diagnose, release
+
+BOOKS = {book.name: book for book in chapters.load()}
+CASES = {case.name: case for case in doctor.CASES}
+ONE, TWO, THREE, FOUR, FIVE = BOOKS
+
+NUMBA, NUMPY = "numba==0.65.1", "numpy==2.4.6"
+BROKEN = [(ONE, NUMBA, NUMPY), (ONE, NUMBA, NUMPY, "numba-cuda==0.7.0"), (TWO, "numba==0.59.0", "numpy==1.26.4"),
+          (THREE, "cuda-core==0.1.1"), (FOUR, "cupy-cuda12x==13.4.0", "numpy==2.2.6"), (FIVE, "nanobind==2.1.0"),
+          ("numpy-2.5", "numba-cuda==0.30.4", "numpy==2.5.0")]
+FIXED = [(ONE, NUMBA, NUMPY, "numba-cuda==0.8.1"), (TWO, "numba==0.59.1", "numpy==1.26.4"), (TWO, "numba==0.59.0", "numba-cuda==0.30.4"),
+         (THREE, "cuda-core==0.2.0"), (THREE, "cuda-core==1.2.2"), (FOUR, "cupy-cuda12x==13.4.0", "numpy==1.26.4"),
+         (FOUR, "cupy-cuda12x==14.2.0", "numpy==2.2.6"), (FIVE, "nanobind==2.2.0"), ("numpy-2.5", "numba-cuda==0.30.4", NUMPY)]
+
+
+# --- helpers
+
+@pytest.fixture(scope="session")
+def environments(tmp_path_factory):
+    """environments(*pins): the folder of an environment with these wheels and nothing else. Nothing in it needs to be importable."""
+    def uv(*arguments):
+        return subprocess.run([environment.uv(), *arguments], env=environment.uv_variables(), capture_output=True, text=True)
+
+    @functools.cache
+    def make(*pins):
+        folder = tmp_path_factory.mktemp("environment") / "venv"
+        assert uv("venv", "--python", sys.executable, str(folder)).returncode == 0
+        install = ["pip", "install", "--python", str(folder), "--python-version", "3.12", "--only-binary", ":all:", "--no-deps", *pins]
+        if pins and uv(*install, "--offline").returncode:
+            answer = uv(*install)
+            if answer.returncode:
+                pytest.skip(f"needs {', '.join(pins)}: {answer.stderr.strip().splitlines()[-1]}")
+        return folder
+
+    return make
+
+
+def run(*arguments, **variables):
+    return subprocess.run([sys.executable, str(ROOT / "casebook/doctor.py"), *map(str, arguments)],
+                          env={**os.environ, **variables}, capture_output=True, text=True)
+
+
+def verdicts(*arguments, **variables):
+    """Exit status, everything as data, and the findings by name."""
+    answer = run("--json", *arguments, **variables)
+    data = json.loads(answer.stdout)
+    return answer.returncode, data, {finding["name"]: finding for finding in data["findings"]}
+
+
+def judge(name, driver=None, **versions):
+    """Status of one case where these versions are installed."""
+    machine = Machine("python", "3.12.1", {package.replace("_", "-"): version for package, version in versions.items()}, cuda=driver)
+    return next(finding.status for finding in diagnose(machine) if finding.name == name)
+
+
+@functools.cache
+def stand_in(folder, version, devices):
+    """A folder with a driver library and an NVML of our own, for LD_LIBRARY_PATH."""
+    compiler = shutil.which("g++") or shutil.which("cc")
+    if not compiler:
+        pytest.skip("needs a compiler for the stand-in of the driver")
+    (folder / "driver.c").write_text(r"""
+        #include <string.h>
+        int cuDriverGetVersion(int *v) { *v = VERSION; return 0; }
+        int cuInit(unsigned flags) { return DEVICES ? 0 : 100; }
+        int cuDeviceGetCount(int *n) { *n = DEVICES; return 0; }
+        int cuDeviceGet(int *device, int index) { *device = index; return 0; }
+        int cuDeviceGetName(char *name, int size, int device) { strcpy(name, "NVIDIA Stand-in"); return 0; }
+        int cuDeviceGetAttribute(int *value, int which, int device) { *value = which == 75 ? 7 : 5; return 0; }
+        int nvmlInit_v2(void) { return 0; }
+        int nvmlSystemGetDriverVersion(char *text, unsigned size) { strcpy(text, "580.65.06"); return 0; }
+    """)
+    for library in ("libcuda.so.1", "libnvidia-ml.so.1"):
+        subprocess.run([compiler, "-x", "c", "-w", "-shared", "-fPIC", f"-DVERSION={version}", f"-DDEVICES={devices}",
+                        str(folder / "driver.c"), "-o", str(folder / library)], check=True)
+    return str(folder)
+
+
+# --- real environments
+
+@pytest.mark.parametrize("case", BROKEN, ids=" ".join)
+def test_broken_environment(case, environments):
+    name, *pins = case
+    status, _, found = verdicts("--python", environments(*pins))
+    assert found[name]["status"] == AFFECTED
+    assert found[name]["cure"] and found[name]["chapter"].endswith(f"/{CASES[name].chapter}.ipynb")
+    assert status == 1
+
+
+@pytest.mark.parametrize("case", FIXED, ids=" ".join)
+def test_fixed_environment(case, environments):
+    name, *pins = case
+    status, data, found = verdicts("--python", environments(*pins))
+    assert found[name]["status"] == NOT_AFFECTED and not found[name]["cure"]
+    assert data["packages"] == dict(sorted(pin.split("==") for pin in pins))
+    bite = {name for name, finding in found.items() if finding["status"] == AFFECTED}
+    assert bite - {"driver-580"} == ({ONE} if pins[0] == "numba==0.59.1" else set())
+    assert status == bool(bite)
+
+
+def test_empty_environment(environments):
+    status, data, found = verdicts("--python", environments())
+    assert status == 0 and data["packages"] == {}
+    assert {finding["status"] for finding in found.values()} == {NOT_AFFECTED}
+    text = run("--python", environments()).stdout
+    assert "Not there     numba, numba-cuda, cupy, cuda-core, cuda-bindings, nanobind, numpy, nvrtc" in text
+    assert text.rstrip().endswith("None of 8 bites here.")
+
+
+def test_environment_without_numpy(environments):
+    status, _, found = verdicts("--python", environments("cupy-cuda12x==13.4.0"))
+    assert status == 0
+    assert found[FOUR]["status"] == CANNOT_TELL
+    assert found[FOUR]["why"] == "cupy-cuda12x 13.4.0 fails with numpy 2.0 or later, and there is none here"
+
+
+# --- which environment is looked at
+
+def pretend(folder, module, version):
+    """Metadata of a package whose import would end the process, without the package."""
+    site = folder / "pretended"
+    info = site / f"{module}-{version}.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: {version}\n")
+    (site / f"{module.split('_')[0]}.py").write_text(f"open({str(folder / 'imported')!r}, 'w')\nraise SystemExit(3)\n")
+    return str(site)
+
+
+def test_imports_nothing_that_it_looks_at(tmp_path):
+    for module, version in (("numba", "0.59.0"), ("numba_cuda", "0.30.4"), ("numpy", "2.5.5"), ("nanobind", "2.1.0")):
+        site = pretend(tmp_path, module, version)
+    status, data, found = verdicts(PYTHONPATH=site)
+    assert {"numba": "0.59.0", "numba-cuda": "0.30.4", "numpy": "2.5.5"}.items() <= data["packages"].items()
+    assert (status, found["numpy-2.5"]["status"], found[FIVE]["status"]) == (1, AFFECTED, AFFECTED)
+    assert not (tmp_path / "imported").exists()
+
+
+def test_interpreter_folder_and_name_are_understood(environments, tmp_path):
+    folder = environments("nanobind==2.1.0")
+    (tmp_path / "reader").symlink_to(folder / "bin/python")
+    by_name = verdicts("--python", "reader", PATH=f"{tmp_path}:{os.environ['PATH']}")[1]
+    by_file = verdicts("--python", folder / "bin/python")[1]
+    assert by_file["packages"] == {"nanobind": "2.1.0"}
+    assert by_name["python"] == str(tmp_path / "reader")
+
+
+@pytest.mark.parametrize("path, sentence", [
+    ("/nowhere", "is neither an environment nor an interpreter"), (str(ROOT), "is a folder without bin/python"),
+    (shutil.which("true"), "does not answer as a Python")])
+def test_bad_path_is_one_sentence_and_status_2(path, sentence):
+    answer = run("--python", path)
+    assert (answer.returncode, answer.stdout) == (2, "")
+    assert sentence in answer.stderr and answer.stderr.count("\n") == 1
+
+
+def test_unknown_option_is_status_2():
+    assert run("--colour").returncode == 2
+
+
+def test_command_of_the_package_says_the_same(environments):
+    folder = environments("nanobind==2.1.0")
+    answer = subprocess.run([sys.executable, "-m", "casebook", "doctor", "--python", str(folder)],
+                            cwd=ROOT, env={**os.environ}, capture_output=True, text=True)
+    assert (answer.returncode, answer.stdout) == (1, run("--python", folder).stdout)
+
+
+# --- alone
+
+def test_runs_alone(environments, tmp_path):
+    copy = shutil.copy(ROOT / "casebook/doctor.py", tmp_path)
+    answer = subprocess.run([sys.executable, "-I", copy, "--python", str(environments("nanobind==2.1.0"))],
+                            cwd=tmp_path, capture_output=True, text=True)
+    assert (answer.returncode, answer.stderr) == (1, "")
+
+
+def test_uv_run_looks_at_the_active_environment_and_leaves_the_clone_alone(environments, tmp_path):
+    for name in ("casebook/doctor.py", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    active = environments("nanobind==2.1.0")
+    answer = subprocess.run([environment.uv(), "run", "doctor.py", "--json"], cwd=tmp_path, capture_output=True, text=True,
+                            env={**environment.uv_variables(), "VIRTUAL_ENV": str(active)})
+    assert json.loads(answer.stdout)["packages"] == {"nanobind": "2.1.0"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["doctor.py", "pyproject.toml"]
+
+
+def test_needs_the_standard_library_and_python_3_9_only():
+    tree = ast.parse((ROOT / "casebook/doctor.py").read_text(), feature_version=(3, 9))
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    imported |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert {name.split(".")[0] for name in imported} <= sys.stdlib_module_names
+
+
+# --- the driver
+
+@pytest.mark.skipif(bool(gpu.find()), reason="this machine has a driver")
+def test_machine_without_a_driver(environments):
+    _, data, found = verdicts("--python", environments("numba==0.59.1", "numpy==1.26.4"))
+    assert (data["driver"], data["cuda"], data["gpus"]) == (None, None, [])
+    assert "libcuda.so.1" in data["problem"]
+    assert found["driver-580"]["status"] == CANNOT_TELL
+
+
+@pytest.mark.parametrize("version, expected", [(13000, AFFECTED), (12040, NOT_AFFECTED)])
+def test_old_numba_and_the_driver(version, expected, environments, tmp_path):
+    _, data, found = verdicts("--python", environments("numba==0.59.1", "numpy==1.26.4"), LD_LIBRARY_PATH=stand_in(tmp_path, version, 1))
+    assert data["gpus"] == [{"name": "NVIDIA Stand-in", "compute_capability": "7.5"}]
+    assert (data["driver"], data["cuda"]) == ("580.65.06", f"{version // 1000}.{version % 1000 // 10}")
+    assert found["driver-580"]["status"] == expected
+
+
+def test_driver_without_a_gpu(tmp_path, environments):
+    _, data, _ = verdicts("--python", environments(), LD_LIBRARY_PATH=stand_in(tmp_path, 13000, 0))
+    assert (data["gpus"], data["cuda"], data["problem"]) == ([], "13.0", "cuInit returned 100")
+
+
+@pytest.mark.parametrize("nvrtc, driver, expected", [
+    ("12.9.86", "13.0", NOT_AFFECTED), ("12.0.140", "12.0", NOT_AFFECTED), ("12.9.86", "12.4", CANNOT_TELL),
+    ("13.4.92", "13.0", CANNOT_TELL), ("13.0.88", "12.9", AFFECTED), ("12.9.86", None, CANNOT_TELL)])
+def test_nvrtc_and_the_driver(nvrtc, driver, expected):
+    assert judge("nvrtc-and-driver", driver, nvidia_cuda_nvrtc_cu12=nvrtc) == expected
+
+
+@pytest.mark.parametrize("versions, expected", [
+    ({"numba": "0.62.1"}, AFFECTED), ({"numba": "0.63.0"}, NOT_AFFECTED), ({"numba": "0.65.1", "numba_cuda": "0.8.0"}, AFFECTED),
+    ({"numba": "0.59.1", "numba_cuda": "0.8.1"}, NOT_AFFECTED)])
+def test_which_numba_has_the_guard(versions, expected):
+    assert judge("driver-580", "13.0", **versions) == expected
+
+
+# --- versions
+
+@pytest.mark.parametrize("name, versions, expected", [
+    (TWO, {"numba": "0.59.0rc1"}, AFFECTED), (TWO, {"numba": "0.58.1"}, NOT_AFFECTED), (ONE, {"numba": "0.69.0"}, CANNOT_TELL),
+    (ONE, {"numba": "0+untagged.1"}, CANNOT_TELL), (THREE, {"cuda_core": "0.1.0"}, CANNOT_TELL), (FIVE, {"nanobind": "1.2.0"}, CANNOT_TELL),
+    (FOUR, {"cupy_cuda11x": "13.4.0", "cupy_cuda12x": "14.2.0", "numpy": "2.2.6"}, CANNOT_TELL),
+    (FOUR, {"cupy": "13.2", "numpy": "2.0.0"}, AFFECTED), (FOUR, {"cupy": "13.1.0", "numpy": "2.0.0"}, NOT_AFFECTED),
+    ("numpy-2.5", {"numba_cuda": "0.30.5", "numpy": "2.5.5"}, CANNOT_TELL),
+    ("numpy-2.5", {"numba_cuda": "0.20.1", "numpy": "2.5.5"}, NOT_AFFECTED)])
+def test_versions_at_the_edges(name, versions, expected):
+    assert judge(name, **versions) == expected
+
+
+# --- against the book
+
+PARTS = {ONE: ("numba-cuda", BUILT_IN), TWO: (BUILT_IN,), THREE: ("cuda-core",), FOUR: ("cupy",), FIVE: ("nanobind",)}
+VERSION = r"\d+(?:\.\d+)+"
+
+
+def ranges_on_card(name):
+    """The releases on a case card, for each part: (all that are affected, the first that is fixed or None)."""
+    card = BOOKS[name].card
+    affected, fixed = (re.split(r"; ?", card[row]) for row in ("Affected", "Fixed in"))
+    words = {"numba-cuda": "numba-cuda ", BUILT_IN: "built-in", "cuda-core": "cuda-core ", "cupy": "CuPy ", "nanobind": "nanobind "}
+    for part in PARTS[name]:
+        mine = [[clause for clause in row if words[part] in clause] or row[:1] for row in (affected, fixed)]
+        yield part, re.findall(VERSION, mine[0][0].split(" with ")[0]), None if "never" in mine[1][0] else re.search(VERSION, mine[1][0])[0]
+
+
+def test_every_chapter_is_in_the_table():
+    assert set(PARTS) == set(BOOKS) == {case.name for case in doctor.CASES if case.name == case.chapter}
+    assert {case.chapter for case in doctor.CASES} <= set(BOOKS)
+    assert chapters.address() == doctor.BOOK.split("/blob/")[0]
+
+
+@pytest.mark.parametrize("name", BOOKS)
+def test_table_is_the_case_card(name):
+    table = {r.part: r for r in CASES[name].ranges}
+    assert tuple(table) == PARTS[name]
+    for part, affected, fixed in ranges_on_card(name):
+        assert affected, f"the card of {name} names no affected release of {part}"
+        assert table[part].fixed == fixed
+        assert all(table[part].judge(part, version)[0] == AFFECTED for version in affected)
+        if not fixed:
+            assert table[part].newest == affected[-1]
+        elif len(affected) == 2:
+            assert release(affected[0]) == max(release(table[part].since), release(table[part].oldest))
+
+
+def test_card_of_the_fused_scalars_names_the_numpy():
+    assert f"with NumPy {CASES[FOUR].beside.since} or later" in BOOKS[FOUR].card["Affected"]
+
+
+def test_card_of_the_default_arguments_names_the_release_for_new_drivers():
+    guard = CASES["driver-580"]
+    assert f"(on drivers from 580: {guard.ranges[0].fixed})" in BOOKS[ONE].card["Fixed in"]
+    assert guard.beside.part == DRIVER
+
+
+@pytest.mark.parametrize("name", BOOKS)
+def test_first_cell_of_each_chapter_is_affected(name):
+    """The symptom stands at the top: the doctor must see it in the pins of that cell."""
+    header = next(cell.header for cell in BOOKS[name].cells if cell.pinned)
+    assert judge(name, **dict(pin.split("==") for pin in header.dependencies)) == AFFECTED
+
+
+def test_kernel_of_the_book_is_well():
+    pins = dict(re.findall(r"(?m)^([\w-]+)==([\w.]+)", (ROOT / "requirements.txt").read_text()))
+    findings = diagnose(Machine("python", "3.12.1", pins, cuda="13.0"))
+    assert {finding.status for finding in findings} == {NOT_AFFECTED}
+
+
+# --- what a terminal shows
+
+def on_a_terminal(**variables):
+    """Output of the doctor on the book's own Python, on a pseudo-terminal."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([sys.executable, str(ROOT / "casebook/doctor.py")], stdout=theirs, env={**os.environ, **variables})
+    os.close(theirs)
+    text = b""
+    try:
+        while part := os.read(ours, 4096):
+            text += part
+    except OSError:                # the other end is closed
+        pass
+    process.wait()
+    os.close(ours)
+    return text.decode()
+
+
+def test_colours_on_a_terminal_only(tmp_path):
+    site = pretend(tmp_path, "nanobind", "2.1.0")
+    assert "\033[1;31maffected\033[0m      A GPU array" in on_a_terminal(PYTHONPATH=site)
+    assert "\033" not in on_a_terminal(PYTHONPATH=site, NO_COLOR="1")
+    assert "\033" not in run(PYTHONPATH=site).stdout
+
+
+def test_fits_a_terminal(environments):
+    text = run("--python", environments(NUMBA, NUMPY), COLUMNS="80").stdout
+    assert all(len(line) <= 80 or "https://" in line or str(environments(NUMBA, NUMPY)) in line for line in text.splitlines())

@@ -1,0 +1,55 @@
+"""One cell of each environment as a file: `uv run` on it, with nothing else, ends as the cell's header promises.
+
+Left out: environments of GPU cells alone, and cells that build native/, which cannot be exported. The mechanics are in test_export.py.
+"""
+import re
+import subprocess
+
+import pytest
+
+from casebook import chapters, environment
+from casebook.errors import EnvironmentFailure
+from casebook.export import export
+from casebook.run import Outcome, check
+
+UV_FAILED = 2       # uv's own exit status; no header promises it
+
+
+def exportable():
+    """For each environment the first cell that runs without a GPU."""
+    found = {}
+    for book in chapters.load():
+        for cell in book.cells:
+            if cell.pinned and not cell.needs_gpu and not cell.header.build and not cell.header.timeout_expected:
+                found.setdefault(cell.header.environment_key, pytest.param(book, cell, id=f"{book.name}-{cell.number}"))
+    return found.values()
+
+
+def uv_run(file):
+    """How `uv run` on a file ended: without the network where uv has the packages, else with it."""
+    for option in ("--offline", "--no-progress"):
+        ended = subprocess.run([environment.uv(), "run", "--quiet", option, file], cwd=file.parent, env=environment.uv_variables(),
+                               capture_output=True, text=True)
+        if ended.returncode != UV_FAILED:
+            break
+    return ended
+
+
+def outcome(ended):
+    """What a plain Python and a shell's exit status tell, as an Outcome: the last traceback ends in `type: message`."""
+    status = ended.returncode if ended.returncode < 128 else 128 - ended.returncode
+    last = ended.stderr.rpartition("Traceback (most recent call last):\n")[2]
+    error = re.search(r"(?ms)^(?P<type>[\w.]+)(: (?P<message>.*))?\Z", last)
+    return Outcome(status, {key: text or "" for key, text in error.groupdict().items()} if error else None, ended.stdout + ended.stderr)
+
+
+@pytest.mark.parametrize(("book", "cell"), exportable())
+def test_the_file_ends_as_the_header_promises(book, cell):
+    try:
+        environment.make(cell.header)
+    except EnvironmentFailure as failure:
+        pytest.skip(str(failure))
+    file = environment.cache() / "exports" / f"{book.name}-{cell.number}.py"     # uv keeps one environment for each path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(export(book, cell.number))
+    check(cell.header, outcome(uv_run(file)))
