@@ -24,6 +24,9 @@ lab: environment ## open the notebooks in JupyterLab
 execute: environment ## run the chapters on this machine's GPU and store outputs and receipts (CHAPTERS=01 for some)
 	@$(BIN)/python -m casebook execute $(CHAPTERS)
 
+workshop: environment ## copy the chapters without solutions and outputs into _build/workshop
+	@$(BIN)/python -m casebook workshop
+
 address: environment ## write another repository address everywhere (URL=https://github.com/you/casebook)
 	@$(BIN)/python -m casebook address $(URL)
 
@@ -37,4 +40,4 @@ environment:
 	@$(if $(PYTHON),,$(error no Python 3.11, 3.12 or 3.13 found; name one: make PYTHON=/path/to/python3.12 …))
 	@$(PYTHON) bootstrap.py
 
-.PHONY: help book test serve lab execute address lock clean environment
+.PHONY: help book test serve lab execute workshop address lock clean environment

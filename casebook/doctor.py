@@ -27,7 +27,7 @@ WATCHED = {         # the parts that are looked for, and the names that their pa
     "numba": "numba", "numba-cuda": "numba-cuda", "cupy": r"cupy(-(cuda|rocm)[\w-]+)?", "cuda-core": "cuda-core",
     "cuda-bindings": "cuda-bindings", "nanobind": "nanobind", "numpy": "numpy", "nvrtc": r"nvidia-cuda-nvrtc(-cu\d+)?",
 }
-BUILT_IN, DRIVER = "Numba's built-in CUDA target", "the driver's CUDA"
+BUILT_IN, DRIVER = "the CUDA target built into numba", "a driver for CUDA"
 
 
 # --- what the book knows
@@ -79,7 +79,7 @@ class Case:
         status, why = found.judge(*parts[found.part])
         if status != NOT_AFFECTED and self.beside:
             if self.beside.part not in parts:
-                status, why = CANNOT_TELL, f"{why} fails with {self.beside.part} {self.beside.since} or later, and there is none here"
+                status, why = CANNOT_TELL, f"{why}: the fault needs {self.beside.part} {self.beside.since} or later, and there is none here"
             else:
                 other, other_why = self.beside.judge(*parts[self.beside.part])
                 status = status if other == AFFECTED else other
@@ -88,7 +88,7 @@ class Case:
 
     def missing(self, parts):
         if self.ranges[-1].part == BUILT_IN and "numba-cuda" in parts:
-            return f"{' '.join(parts['numba-cuda'])} takes the place of {BUILT_IN}"
+            return f"{' '.join(parts['numba-cuda'])} takes the place of the CUDA target built into numba"
         return f"not installed: {', '.join('numba' if r.part == BUILT_IN else r.part for r in self.ranges)}{self.absent}"
 
     def finding(self, status, why, remains=""):
@@ -128,7 +128,7 @@ CASES = (
          "04-fused-scalars", beside=Range("numpy", since="2.0"),
          remains="Some expressions still take the slow path in silence; the chapter has a function that checks."),
     Case("05-device-arrays", "A GPU array from nanobind says that it is a CPU array: SIGSEGV",
-         (Range("nanobind", fixed="2.2.0", oldest="1.3"),),
+         (Range("nanobind", fixed="2.2.0"),),
          "Build with nanobind 2.2.0 or later, or pass the device to the constructor: nb::device::cuda::value.",
          "05-device-arrays",
          remains="A compiled module keeps the release it was built with; and in every release a type that names no device means CPU.",
@@ -230,7 +230,7 @@ class Machine:
             if names:
                 parts[part] = ", ".join(names), ", ".join(self.packages[n] for n in names)
         if "numba" in parts and "numba-cuda" not in parts:
-            parts[BUILT_IN] = f"{BUILT_IN},", parts["numba"][1]
+            parts[BUILT_IN] = BUILT_IN, parts["numba"][1]
         if self.cuda:
             parts[DRIVER] = DRIVER, self.cuda
         return parts
@@ -334,7 +334,7 @@ def report(machine, findings):
     }
     lines = [paragraph(f"{name:14}", text) for name, text in facts.items()]
     for finding in findings:
-        lines += ["", colour(paragraph(f"{finding.status:14}", finding.symptom), finding.status), paragraph("", f"{finding.why}.")]
+        lines += ["", colour(paragraph(f"{finding.status:14}", finding.symptom), finding.status), paragraph("", finding.why)]
         if finding.remains:
             lines.append(paragraph("", finding.remains))
         if finding.cure:

@@ -3,6 +3,8 @@ import os
 from contextlib import contextmanager
 
 import pytest
+import sample
+from bs4 import BeautifulSoup
 from helpers import ROOT, SIX, cell
 from jupyter_client.manager import start_new_kernel
 
@@ -60,3 +62,19 @@ def a_kernel(variables):
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """Folder of the built site."""
+    folder = sample.copy(tmp_path_factory.mktemp("site"))
+    built = sample.build(folder)
+    assert built.returncode == 0, "\n".join(line for line in built.stdout.splitlines() if "WARNING" in line or "ERROR" in line)
+    return folder / "_build/html"
+
+
+@pytest.fixture(scope="session")
+def pages(site):
+    """All pages, parsed, by their path."""
+    return {path: BeautifulSoup(path.read_text("utf8"), "html.parser") for path in site.rglob("*.html")
+            if not {"_static", "_templates"} & set(path.parts)}

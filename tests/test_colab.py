@@ -6,10 +6,12 @@ A stand-in replaces what this machine lacks, and two things in the setup cell's 
 - the public address: a local repository with one commit of this working tree, so that what is tested is what is here.
 - the extra `[gpu]`, 1.4 GB of libraries: left out. test_book.py compares its pins with requirements.txt.
 """
+import json
 import os
 import re
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import pytest
 from helpers import ROOT, cell
@@ -58,21 +60,19 @@ def python(tmp_path_factory):
     return root / "bin/python"
 
 
-@pytest.fixture(scope="module")
-def execute(python, tmp_path_factory):
-    """Runs a cell in one kernel of that environment, in a folder of its own; returns its text and its error, if any."""
-    folder = tmp_path_factory.mktemp("content")
-    variables = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV", "CASEBOOK_REQUIRE_GPU")}
-    specs = KernelSpecManager(kernel_dirs=[str(folder)])
+@contextmanager
+def a_kernel(python, folder):
+    """A kernel of that environment, in a folder of its own: a function that runs a cell and returns its text and its error, if any."""
+    argv = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     (folder / "colab").mkdir()
-    (folder / "colab" / "kernel.json").write_text(
-        f'{{"argv": ["{python}", "-m", "ipykernel_launcher", "-f", "{{connection_file}}"], "display_name": "Colab", "language": "python"}}')
-    manager = KernelManager(kernel_name="colab", kernel_spec_manager=specs)
+    (folder / "colab" / "kernel.json").write_text(json.dumps({"argv": argv, "display_name": "Colab", "language": "python"}))
+    variables = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV", "CASEBOOK_REQUIRE_GPU")}
+    manager = KernelManager(kernel_name="colab", kernel_spec_manager=KernelSpecManager(kernel_dirs=[str(folder)]))
     manager.start_kernel(cwd=str(folder), env=variables | {"CUDA_VISIBLE_DEVICES": "", "IPYTHONDIR": str(folder / "ipython")})
     client = manager.blocking_client()
     client.start_channels()
 
-    def run(source):
+    def execute(source):
         outputs = []
         reply = client.execute_interactive(source, timeout=300, output_hook=outputs.append)["content"]
         text = "".join(message["content"]["text"] for message in outputs if message["msg_type"] == "stream")
@@ -80,26 +80,27 @@ def execute(python, tmp_path_factory):
 
     try:
         client.wait_for_ready(timeout=60)
-        yield run
+        yield execute
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
 
 
 @pytest.fixture(scope="module")
-def colab(execute, repository, python):
-    """`execute`, after the setup cell; what was installed before must have stayed as it was."""
+def colab(repository, python, tmp_path_factory):
+    """A kernel after the setup cell; what was installed before must have stayed as it was."""
     before = installed(python)
     edited = BOOKS[0].cells[0].source.replace(f"casebook[gpu] @ git+{chapters.address()}", f"casebook @ git+file://{repository}")
     assert str(repository) in edited
-    text, error = execute(edited)
-    if re.search(NO_NETWORK, text):
-        pytest.skip(f"needs a network: {text.strip().splitlines()[-1]}")
-    assert error is None, text
-    after = installed(python)
-    assert set(after) - set(before) == {"casebook", "uv"}
-    assert {name: after[name] for name in before} == before
-    return execute
+    with a_kernel(python, tmp_path_factory.mktemp("content")) as execute:
+        text, error = execute(edited)
+        if re.search(NO_NETWORK, text):
+            pytest.skip(f"needs a network: {text.strip().splitlines()[-1]}")
+        assert error is None, text
+        after = installed(python)
+        assert set(after) - set(before) == {"casebook", "uv"}
+        assert {name: after[name] for name in before} == before
+        yield execute
 
 
 def installed(python):
@@ -120,11 +121,13 @@ def test_casebook_comes_from_the_address_and_not_from_here(colab):
 
 
 def test_a_pinned_cell_runs(colab):
-    assert colab("%%pinned\n" + cell("import sys\nprint('casebook' in sys.modules, 'google.colab' in sys.modules)")) == ("False False\n", None)
+    text, error = colab("%%pinned\n" + cell("import sys\nprint('google.colab' in sys.modules)\nraise TypeError", "raises = 'TypeError'"))
+    assert error is None
+    assert re.search(r"False\nTraceback .*\nTypeError\nexit status 1\n$", text, re.DOTALL)
 
 
 def test_a_pinned_cell_that_ends_otherwise_is_an_error(colab):
-    text, error = colab("%%pinned\n" + cell("pass", "raises = 'TypeError'"))
+    _, error = colab("%%pinned\n" + cell("pass", "raises = 'TypeError'"))
     assert error == "UnexpectedOutcome: expected TypeError, but got exit status 0\nThe end of the output:\n(no output)"
 
 
@@ -132,10 +135,23 @@ def test_a_gpu_cell_says_its_sentence(colab):
     assert colab("%%gpu\n1 / 0") == (NO_GPU + "\n", None)
 
 
-def test_a_cell_that_builds_the_native_module_asks_for_a_clone(colab):
-    builds = next(c for book in BOOKS for c in book.cells if c.header and c.header.build and not c.needs_gpu)
+@pytest.fixture(scope="module")
+def builds():
+    """The first cell that builds native/ and needs no GPU."""
+    return next(cell for book in BOOKS for cell in book.cells if cell.header and cell.header.build and not cell.needs_gpu)
+
+
+def test_a_cell_that_builds_the_native_module_asks_for_a_clone(colab, builds):
     _, error = colab(builds.source)
-    if error.startswith("EnvironmentFailure: no network"):
-        pytest.skip(error)
     assert error == ("EnvironmentFailure: this cell builds native/, which is not installed with casebook: "
                      "open the notebook from a clone of the book")
+
+
+def test_with_the_clone_of_the_page_how_to_run_it_that_cell_runs(colab, builds, python, repository, tmp_path):
+    lines = re.search(r"```\{code-block\} ipython3\n(.*?)```", (ROOT / "book/run.md").read_text(), re.DOTALL)[1]
+    with a_kernel(python, tmp_path) as execute:
+        assert execute(lines.replace("{repository}", f"file://{repository}"))[1] is None
+        assert execute("%load_ext casebook") == ("", None)
+        text, error = execute(builds.source)
+        assert error is None
+        assert text.endswith(builds.text)

@@ -27,8 +27,9 @@ def exportable():
 
 def uv_run(file):
     """How `uv run` on a file ended: without the network where uv has the packages, else with it."""
+    variables = environment.uv_variables() | {"CUDA_HOME": "/nowhere"}       # old Numba finds no toolkit of the machine
     for option in ("--offline", "--no-progress"):
-        ended = subprocess.run([environment.uv(), "run", "--quiet", option, file], cwd=file.parent, env=environment.uv_variables(),
+        ended = subprocess.run([environment.uv(), "run", "--quiet", option, file], cwd=file.parent, env=variables,
                                capture_output=True, text=True)
         if ended.returncode != UV_FAILED:
             break

@@ -1,87 +1,19 @@
 """The built site: complete, self-contained, and saying what the notebooks say. Without a browser; the build executes nothing."""
+import gzip
+import json
 import re
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
 import yaml
-from bs4 import BeautifulSoup
 from helpers import ROOT
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output, writes
+from nbformat.v4 import new_notebook, writes
+from sample import FAILING, SAMPLE, UNRELATED, build, copy
 
-from casebook.chapters import MACHINE_PATH, RECEIPT_KEYS, Chapter
+from casebook.chapters import MACHINE_PATH, RECEIPT_KEYS, Chapter, load, receipt_problems
 from casebook.errors import EnvironmentFailure
 from casebook.header import read
 from casebook.run import check, run
-
-SAMPLE = "notebooks/98-sample"
-CARD = """# Something breaks
-
-One sentence.
-
-| | |
-|---|---|
-| **Libraries** | numpy |
-| **Affected** | 2.4.6 |
-| **Fixed in** | never |
-| **You see** | `ZeroDivisionError: division by zero` |
-| **Upstream** | [a thread](https://example.org/1) |
-| **Needs** | no GPU |
-"""
-HEADER = """%%pinned
-# /// script
-# requires-python = ">=3.11,<3.14"
-# dependencies = ["numpy==2.4.6", "llvmlite==0.47.0", "numba==0.65.1"]
-# [tool.casebook]
-"""
-FAILING = HEADER + "# gpu = true\n# raises = 'ZeroDivisionError'\n# ///\nimport numpy\n\nfor n in range(3):\n    print(n / 0)"
-FIXED = HEADER + "# timeout = 60\n# ///\ndef half(n):\n    return n / 2"
-KERNEL = "%%gpu\nfrom numba import cuda\nwhile True:\n    break"
-
-
-def sample():
-    """A chapter with a cell of each kind."""
-    cells = [new_markdown_cell(CARD), new_code_cell(FAILING, outputs=[new_output("stream", text="exit status 1\n")]),
-             new_code_cell(FIXED), new_code_cell(KERNEL),
-             new_code_cell("answer = 42", metadata={"tags": ["solution"]}), new_code_cell("figure()", metadata={"tags": ["hide-input"]})]
-    return new_notebook(cells=cells, metadata={"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-                                               "language_info": {"name": "python"}})
-
-
-def copy(folder):
-    """The sources of the site, with one more chapter."""
-    shutil.copytree(ROOT / "book", folder / "book", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(ROOT / "notebooks", folder / "notebooks", ignore=shutil.ignore_patterns(".*"))
-    shutil.copy(ROOT / "_config.yml", folder)
-    (folder / f"{SAMPLE}.ipynb").write_text(writes(sample()))
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
-    toc["parts"][0]["chapters"].append({"file": SAMPLE})
-    (folder / "_toc.yml").write_text(yaml.safe_dump(toc))
-    return folder
-
-
-def build(folder):
-    command = [Path(sys.executable).with_name("jupyter-book"), "build", ".", "-W", "--keep-going", "-n"]
-    return subprocess.run(command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-
-
-@pytest.fixture(scope="session")
-def site(tmp_path_factory):
-    """Folder of the built site."""
-    folder = copy(tmp_path_factory.mktemp("site"))
-    built = build(folder)
-    assert built.returncode == 0, "\n".join(line for line in built.stdout.splitlines() if "WARNING" in line or "ERROR" in line)
-    return folder / "_build/html"
-
-
-@pytest.fixture(scope="session")
-def pages(site):
-    """All pages, parsed, by their path."""
-    return {path: BeautifulSoup(path.read_text("utf8"), "html.parser") for path in site.rglob("*.html")
-            if not {"_static", "_templates"} & set(path.parts)}
 
 
 @pytest.fixture(scope="session")
@@ -189,7 +121,7 @@ def test_receipt_is_shown(monkeypatch, tmp_path):
 
 
 def test_receipts_of_the_chapters_are_shown(site, pages):
-    for chapter in (Chapter(path) for path in (ROOT / "notebooks").glob("*.ipynb")):
+    for chapter in load():
         foot = pages[site / f"notebooks/{chapter.name}.html"].select_one(".receipt").text
         assert (chapter.receipt or {"date": "None."})["date"] in foot
 
@@ -234,3 +166,91 @@ def test_broken_links_fail_the_build(tmp_path):
     built = build(folder)
     assert built.returncode != 0
     assert all(re.search(rf"run\.md.*{lost}", built.stdout) for lost in ("lost-page", "lost-anchor", "lost-document"))
+
+
+def patterns(pages, site):
+    """The patterns of the error index, by the number of their case."""
+    page = pages[site / "book/errors.html"]
+    return [(page.find(id=name).find_parent("section")["id"].removeprefix("case-"), re.compile(pattern, re.MULTILINE | re.DOTALL))
+            for name, pattern in json.loads(page.find(id="patterns").text).items()]
+
+
+def failures():
+    """Every cell of the book that must fail, as (number of the case, Cell)."""
+    return [(chapter.name[:2], cell) for chapter in load() for cell in chapter.cells
+            if cell.header and (cell.header.raises or cell.header.signal)]
+
+
+def test_stored_tracebacks_find_their_case_and_no_other(site, pages):
+    index = patterns(pages, site)
+    for number, cell in failures():
+        assert {case for case, pattern in index if pattern.search(cell.text.strip())} == {number}, f"case {number}, cell {cell.number}"
+
+
+@pytest.mark.parametrize("text", UNRELATED)
+def test_unrelated_tracebacks_find_nothing(site, pages, text):
+    assert not [case for case, pattern in patterns(pages, site) if pattern.search(text)]
+
+
+@pytest.mark.parametrize("text", [
+    "Signature mismatch: 1 argument types given, but function takes 2 arguments",
+    'File "/x/site-packages/numba/cuda/dispatcher.py", line 9, in f\n'
+    'TypeError: Signature mismatch: 1 argument types given, but function takes 2 arguments',
+    ">>> k[1, 1](x)\n  numba.core.errors.LoweringError: Failed in cuda mode pipeline (step: native lowering)\nNo definition for lowering "
+    "(<class 'numba.cuda.types.GridGroup'>, 'sync')(GridGroup,) -> int32",
+    "#3 0x00007f nanobind::detail::ndarray_export\nSegmentation fault (core dumped)",
+])
+def test_what_a_reader_pastes_finds_a_case(site, pages, text):
+    assert len({case for case, pattern in patterns(pages, site) if pattern.search(text)}) == 1
+
+
+def test_error_index_has_every_message(site, pages):
+    listed = [code.text for code in pages[site / "book/errors.html"].select("ul.messages code")]
+    for chapter in load():
+        for message in re.findall(r"`(.+?)`", chapter.card["You see"]):
+            assert any(message in text for text in listed), message
+    for number, cell in failures():
+        assert any(text.startswith(f"{cell.header.raises or 'killed by ' + cell.header.signal}") for text in listed), (number, cell.number)
+    assert "ZeroDivisionError: division by zero" in listed
+
+
+def test_status_has_a_row_for_each_chapter(site, pages):
+    rows = [[cell.text for cell in row.select("td")] for row in pages[site / "book/status.html"].select("table.status tbody tr")]
+    assert [row[0][:2] for row in rows] == [*(chapter.name[:2] for chapter in load()), "98"]
+    assert rows[-1][1:] == ["never", "", "", "3 CPU, 2 GPU", "none"]
+    for chapter, row in zip(load(), rows, strict=False):
+        assert row[5] == ("none" if not chapter.receipt else "stale" if any(receipt_problems(chapter)) else "holds")
+
+
+def test_cells_offer_their_file(page, site, pages):
+    offered = page.select_one("#cell-1 .export template").text
+    assert offered.startswith("# From the GPU Python Casebook, 98-sample, cell [1].") and "print(n / 0)" in offered
+    assert not page.select_one("#cell-3 .export")
+    for chapter in load():
+        for cell in chapter.cells:
+            button = pages[site / f"notebooks/{chapter.name}.html"].select_one(f"#cell-{cell.number} .export")
+            assert bool(button) == (cell.pinned and not cell.header.build), (chapter.name, cell.number)
+
+
+def weight(path, soup):
+    """Bytes of a page's HTML, style sheets and scripts, each compressed as a server sends it; plots are images and not counted."""
+    loaded = [tag.get("src") or tag.get("href") for tag in soup.select("script[src], link[rel=stylesheet]")]
+    html = re.sub(r"(?s)<svg.*?</svg>", "", path.read_text("utf8"))
+    texts = [html.encode(), *((path.parent / urlsplit(link).path).read_bytes() for link in loaded)]
+    return sum(len(gzip.compress(text)) for text in texts)
+
+
+def test_chapters_are_light(site, pages):
+    weights = {path.name: weight(path, soup) for path, soup in pages.items() if path.parent.name == "notebooks"}
+    assert max(weights.values()) <= 150_000, weights
+
+
+def test_every_page_is_described_and_on_the_site_map(site, pages):
+    listed = (site / "sitemap.txt").read_text().split()
+    for path in (path for path in pages if path.parent.name in ("book", "notebooks")):
+        assert len(pages[path].select_one('meta[name="description"]')["content"]) > 10, path.name
+        assert any(address.endswith(f"/{path.parent.name}/{path.name}") for address in listed), path.name
+
+
+def test_there_is_a_page_for_what_is_missing(pages, site):
+    assert "book/index.html" in pages[site / "404.html"].a["href"]

@@ -1,11 +1,6 @@
 """Case cards: a chapter's own on top of its page, and all of them on the index page, through the directive `cases`."""
-from pathlib import Path
-
 from docutils import nodes
-from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
-
-from casebook.chapters import Chapter
 
 from . import notebook
 
@@ -31,13 +26,10 @@ class Cases(SphinxDirective):
 
     def run(self):
         self.env.note_reread()
-        paths = sorted(Path(self.env.srcdir, "notebooks").glob("*.ipynb"))
-        return [nodes.bullet_list("", *map(self.card, paths), classes=["cases"])]
+        return [nodes.bullet_list("", *map(self.card, notebook.chapters(self.env)), classes=["cases"])]
 
-    def card(self, path):
-        chapter = Chapter(path)
-        link = addnodes.pending_xref("", nodes.inline("", "", *self.parse_inline(chapter.title)[0]), refdomain="std", reftype="doc",
-                                     reftarget=f"/notebooks/{chapter.name}", refexplicit=True, refwarn=True, refdoc=self.env.docname)
+    def card(self, chapter):
+        link = notebook.link(self.env, chapter, "", *self.parse_inline(chapter.title)[0])
         number = nodes.paragraph("", f"Case {notebook.number(chapter.name)}", classes=["case-number"])
         rows = [self.row(key, chapter.card[key]) for key in SHOWN if key in chapter.card]
         return nodes.list_item("", number, nodes.paragraph("", "", link, classes=["case-title"]), nodes.definition_list("", *rows))

@@ -12,6 +12,11 @@ def chapter(app, docname):
     return Chapter(path) if path.suffix == ".ipynb" else None
 
 
+def chapters(env):
+    """All chapters, in order."""
+    return [Chapter(path) for path in sorted(Path(env.srcdir, "notebooks").glob("*.ipynb"))]
+
+
 def number(docname):
     """The case's number as its file name gives it: '01' for notebooks/01-default-arguments."""
     return Path(docname).name.partition("-")[0]
@@ -24,6 +29,12 @@ def cells(tree, chapter):
     for container in list(tree.findall(nodes.container)):
         if container.get("nb_element") == "cell_code":
             yield by_index[container["cell_index"]], container
+
+
+def link(env, chapter, anchor, *words):
+    """A reference to a chapter's page, or to a place on it."""
+    uri = env.app.builder.get_relative_uri(env.docname, f"notebooks/{chapter.name}")
+    return nodes.reference("", "", *words, internal=True, refuri=uri + (f"#{anchor}" if anchor else ""))
 
 
 def html(markup):

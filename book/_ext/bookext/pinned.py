@@ -13,8 +13,9 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from casebook.chapters import Cell
+from casebook.errors import HeaderError
 
-from . import notebook
+from . import export, notebook
 
 LOG = logging.getLogger(__name__)
 SUBJECTS = ("nanobind", "numba-cuda", "numba", "cupy-cuda12x", "cuda-core", "cuda-bindings")     # what the book is about
@@ -68,12 +69,15 @@ def mark(app, tree):
         return
     for cell, container in notebook.cells(tree, chapter):
         container["ids"].append(f"cell-{cell.number}")
-        if cell.header_error:
-            LOG.warning("cell [%s]: %s", cell.number, cell.header_error, location=app.env.docname)
-        if cell.header:
-            container["classes"] += classes(cell.header)
+        try:
+            header = cell.header
+        except HeaderError as error:
+            LOG.warning("cell [%s]: %s", cell.number, error, location=app.env.docname)
+            continue
+        if header:
+            container["classes"] += classes(header)
             for source in list(container.findall(nodes.literal_block))[:1]:
-                source.replace_self(pinned_source(cell.source, cell.source, cell=cell))
+                source.replace_self(pinned_source(cell.source, cell.source, cell=cell, export=export.button(chapter, cell.number)))
 
 
 def classes(header):
@@ -110,7 +114,7 @@ def visit(translator, node):
     split = cell.source[:end].count("\n")
     header, body = "".join(lines[:split]), "".join(lines[split:])
     source = f'{start}{pre}<span class="header">{header}</span>{body}'
-    translator.body.append(f'{bar(cell)}<div class="highlight-ipython3 notranslate">{source}</div>\n')
+    translator.body.append(f'{bar(cell)}<div class="highlight-ipython3 notranslate">{source}</div>\n{node.get("export", "")}')
     raise nodes.SkipNode
 
 

@@ -1,0 +1,51 @@
+"""The status page's table, through the directive `status`: each chapter, and the run that its outputs come from."""
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+from casebook.chapters import receipt_problems
+
+from . import notebook
+
+COLUMNS = ("Chapter", "Executed", "On", "Seconds", "Cells", "Receipt")
+
+
+class Status(SphinxDirective):
+    """A table with a row for each notebook."""
+
+    def run(self):
+        self.env.note_reread()
+        head = [row(*(nodes.Text(column) for column in COLUMNS))]
+        body = [self.chapter(chapter) for chapter in notebook.chapters(self.env)]
+        group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in COLUMNS), nodes.thead("", *head), nodes.tbody("", *body),
+                             cols=len(COLUMNS))
+        return [nodes.table("", group, classes=["status"])]
+
+    def chapter(self, chapter):
+        title = notebook.link(self.env, chapter, "", nodes.Text(f"{notebook.number(chapter.name)} "), *self.parse_inline(chapter.title)[0])
+        receipt = notebook.link(self.env, chapter, "receipt", nodes.Text(standing(chapter)))
+        return row(title, *map(nodes.Text, facts(chapter)), receipt)
+
+
+def facts(chapter):
+    """When, on what, how long, and the cells without and with a GPU."""
+    gpu = sum(cell.needs_gpu for cell in chapter.cells)
+    cells = f"{len(chapter.cells) - gpu} CPU, {gpu} GPU"
+    receipt = chapter.receipt
+    if not receipt:
+        return "never", "", "", cells
+    return receipt["date"], f"{receipt['gpu']}, driver {receipt['driver']}, Python {receipt['python']}", str(receipt["seconds"]), cells
+
+
+def standing(chapter):
+    """Whether the receipt still fits the notebook."""
+    if not chapter.receipt:
+        return "none"
+    return "stale" if any(receipt_problems(chapter)) else "holds"
+
+
+def row(*cells):
+    return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", cell)) for cell in cells))
+
+
+def setup(app):
+    app.add_directive("status", Status)
