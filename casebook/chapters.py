@@ -148,7 +148,7 @@ def problems(chapter):
     found = [f"{chapter.name}: the case card lacks {key!r}" for key in CARD_KEYS if key not in chapter.card]
     for cell in chapter.cells:
         found += [f"{chapter.name}, cell [{cell.number}]: {problem}" for problem in cell_problems(cell)]
-    return found + [f"{chapter.name}{problem}" for problem in receipt_problems(chapter)]
+    return found + [f"{chapter.name}{problem}" for check in (link_problems, receipt_problems) for problem in check(chapter)]
 
 
 def cell_problems(cell):
@@ -160,6 +160,14 @@ def cell_problems(cell):
         yield "its stored output is an error; a failure that is wanted belongs into a %%pinned cell with raises or signal"
     if leak := MACHINE_PATH.search(cell.text):
         yield f"its output names a path of the machine it ran on: {leak[0]}"
+
+
+def link_problems(chapter):
+    for place, cell in enumerate(chapter.notebook.cells, 1):
+        targets = re.findall(r"\]\(([^)#\s]+)", cell.source) if cell.cell_type == "markdown" else []
+        for target in targets:
+            if "://" not in target and not (chapter.path.parent / target).exists():
+                yield f", Markdown in place {place} of {len(chapter.notebook.cells)} cells: a link to {target}, which is not there"
 
 
 def receipt_problems(chapter):

@@ -144,7 +144,7 @@ def explain(text, header):
     names = [f"{r.name}=={next(iter(r.specifier)).version}" for r in header.requirements]
     if "No space left on device" in text:
         return f"cannot make an environment of {len(names)} packages in {cache().parent}: No space left on device"
-    if re.search(r"No interpreter found|python-build-standalone", text):
+    if re.search(r"No interpreter found|Failed to inspect Python interpreter|python-build-standalone", text):
         return f"no Python {header.requires_python} on this machine, and uv could not fetch one"
     if re.search(r"dns error|Network|network|Failed to fetch|Failed to download|Could not connect|request for url", text):
         named = [n for n in names if re.search(rf"[/`]{n.split('==')[0]}[/`=]", text)] or names

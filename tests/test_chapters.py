@@ -137,6 +137,10 @@ def lose_card_row(chapter):
     chapter.notebook.cells[0].source = chapter.notebook.cells[0].source.replace("**Upstream**", "Upstream")
 
 
+def break_link(chapter):
+    chapter.notebook.cells[0].source += "\n\n[there](09-example.ipynb#part), [away](https://example.org), [nowhere](99-missing.ipynb)"
+
+
 NOT_STORED = "its stored output is not the one that the run produced"
 EDITED = "edited since the run that the receipt is for; run `make execute`"
 BREAKAGES = {
@@ -160,6 +164,7 @@ BREAKAGES = {
                    f"09-example, cell [3]: {EDITED}"],
     unpin: ["09-example, cell [3]: dependency 'six' is not pinned: write six==VERSION", f"09-example, cell [3]: {EDITED}"],
     lose_card_row: ["09-example: the case card lacks 'Upstream'"],
+    break_link: ["09-example, Markdown in place 1 of 5 cells: a link to 99-missing.ipynb, which is not there"],
 }
 
 
