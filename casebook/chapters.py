@@ -164,7 +164,8 @@ def cell_problems(cell):
 
 def link_problems(chapter):
     for place, cell in enumerate(chapter.notebook.cells, 1):
-        targets = re.findall(r"\]\(([^)#\s]+)", cell.source) if cell.cell_type == "markdown" else []
+        prose = re.sub(r"`[^`]*`", "", cell.source) if cell.cell_type == "markdown" else ""
+        targets = re.findall(r"\]\(([^)#\s]+)", prose)
         for target in targets:
             if "://" not in target and not (chapter.path.parent / target).exists():
                 yield f", Markdown in place {place} of {len(chapter.notebook.cells)} cells: a link to {target}, which is not there"
