@@ -42,7 +42,7 @@ KERNEL = "%%gpu\nfrom numba import cuda\nwhile True:\n    break"
 def sample():
     """A chapter with a cell of each kind."""
     cells = [new_markdown_cell(CARD), new_code_cell(FAILING, outputs=[new_output("stream", text=PRINTED)]),
-             new_code_cell(FIXED), new_code_cell(KERNEL),
+             new_code_cell(FIXED), new_code_cell(KERNEL, outputs=[new_output("stream", text="a line\n" * 50)]),
              new_code_cell("answer = 42", metadata={"tags": ["solution"]}), new_code_cell("figure()", metadata={"tags": ["hide-input"]})]
     return new_notebook(cells=cells, metadata={"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
                                                "language_info": {"name": "python"}})
@@ -94,6 +94,12 @@ NotImplementedError""",
     a = cupy.ndarray(shape, dtype, order=order)
 cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 8,796,093,022,208 bytes (allocated so far: 0 bytes).""",
     "Segmentation fault (core dumped)",
+    """Traceback (most recent call last):
+  File "scale.py", line 14, in <module>
+    scale[1, 32](x)
+  File "/opt/venv/lib/python3.12/site-packages/numba/cuda/dispatcher.py", line 541, in __call__
+    return self.dispatcher.call(args, self.griddim, self.blockdim)
+TypeError: missing a required argument: 'factor'""",
     """Traceback (most recent call last):
   File "upload.py", line 9, in <module>
     check(size)

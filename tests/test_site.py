@@ -103,6 +103,11 @@ def test_solution_is_closed(page):
     assert fold.summary.text == "Solution" and "open" not in fold.attrs and "answer = 42" in fold.text
 
 
+def test_long_output_is_closed(page):
+    fold = page.select_one("#cell-3 > details.fold")
+    assert fold.summary.text == "Output, 50 lines" and "a line" in fold.text and not page.select_one("#cell-1 > details.fold")
+
+
 def test_chapter_without_receipt_says_so(page):
     assert "None. The outputs of this chapter" in page.select_one(".receipt").text
 
@@ -110,14 +115,17 @@ def test_chapter_without_receipt_says_so(page):
 def test_receipt_is_shown(monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(ROOT / "book/_ext")
     from bookext.receipt import markup
+    from bookext.status import standing
     path = tmp_path / "chapter.ipynb"
     path.write_text(writes(new_notebook()))
     chapter = Chapter(path)
     chapter.notebook.metadata["casebook"] = dict.fromkeys(RECEIPT_KEYS, "") | {
         "gpu": "NVIDIA H200", "driver": "580.1", "date": "2026-11-20", "seconds": 99, "environment": chapter.environment(), "cells": {}}
+    assert standing(chapter) == "holds"
     assert all(word in markup(chapter) for word in ("NVIDIA H200", "580.1", "2026-11-20", "99 s", "Every output above"))
     chapter.notebook.metadata["casebook"]["cells"] = {"gone": "1 2"}
     assert "Something was edited" in markup(chapter)
+    assert standing(chapter) == "stale"
 
 
 def test_receipts_of_the_chapters_are_shown(site, pages):

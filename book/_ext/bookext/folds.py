@@ -1,17 +1,21 @@
-"""Cells that are closed at first: solutions, and the inputs and outputs that carry a hide- tag."""
+"""What is closed at first: solutions, long outputs, and the inputs and outputs that carry a hide- tag."""
 from html import escape
 
 from myst_nb.sphinx_ import HideCodeCellNode
 
 from . import notebook
 
+LONG = 40       # lines of an output that are shown at once
 
-def hide_solutions(app, tree):
-    """A cell tagged `solution` is closed, with its output."""
+
+def fold(app, tree):
+    """A cell tagged `solution` is closed, with its output; of other cells an output that is long."""
     chapter = notebook.chapter(app, app.env.docname)
     for cell, container in notebook.cells(tree, chapter) if chapter else ():
         if "solution" in cell.tags:
             container.attributes.update(hide_mode="all", prompt_show="Solution", prompt_hide="Solution")
+        elif (lines := cell.text.count("\n")) > LONG:
+            container.attributes.update(hide_mode="output", prompt_show=f"Output, {lines} lines", prompt_hide="Output")
 
 
 def visit(translator, node):
@@ -25,5 +29,5 @@ def depart(translator, node):
 
 
 def setup(app):
-    app.connect("doctree-read", hide_solutions)
+    app.connect("doctree-read", fold)
     app.add_node(HideCodeCellNode, override=True, html=(visit, depart))

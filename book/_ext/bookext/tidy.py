@@ -18,6 +18,8 @@ MENDS = [
      r'\1 (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")'),
     (re.compile(r'<summary>(?=<span class="toctree-toggle")'), '<summary aria-label="Sub-pages">'),
     (re.compile(r'(<button class="btn search-button-field[^>]*?) aria-label="Search"'), r"\1"),
+    # A plot leads to itself: on a phone it scrolls in its box, and alone on a page it can be enlarged.
+    (re.compile(r'<img [^>]*src="((?:\.\./)?_images/[^"]+)"[^>]*>'), r'<a class="plot" href="\1">\g<0></a>'),
     (re.compile(r"<(?:script|link)[^>]*fontawesome\.js[^>]*>(?:</script>)?"), ""),
 ]
 
