@@ -84,12 +84,12 @@ def test_what_differs_between_machines_is_masked():
 print(object())
 print("$14call_method.5 of $0.1 and 0x7f12345678 but 0xdeadbeef and $5")
 print(tempfile.mkdtemp(), pathlib.Path.home(), pathlib.Path.home() / "x", str(pathlib.Path.home()) + "house")
-print(pathlib.Path("x").absolute(), pathlib.Path.cwd(), sys.prefix, pathlib.__file__)"""
+print(pathlib.Path("x").absolute(), pathlib.Path.cwd(), sys.prefix, textwrap.__file__)"""
     shown = play(body).output.splitlines()
     assert shown[0] == "<object object at 0x…>"
     assert shown[1] == "$… of $0.1 and 0x… but 0xdeadbeef and $5"
     assert shown[2] == f"/tmp/… ~ ~/x {Path.home()}house"
-    assert shown[3] == "x . <environment> pathlib.py"
+    assert shown[3] == "x . <environment> textwrap.py"
 
 
 def test_a_folder_for_temporary_files_elsewhere(tmp_path, monkeypatch):
@@ -113,5 +113,5 @@ def test_a_system_python(monkeypatch):
     if not os.access("/usr/bin/python3", os.X_OK):
         pytest.skip("needs /usr/bin/python3")
     monkeypatch.setenv("UV_PYTHON", "/usr/bin/python3")
-    body = "import pathlib; print(pathlib.__file__, '/usr/lib/x86_64-linux-gnu/libcuda.so.1')"
+    body = "import pathlib; print(textwrap.__file__, '/usr/lib/x86_64-linux-gnu/libcuda.so.1')"
     assert play(body, python=">=3.8").output == "pathlib.py /usr/lib/x86_64-linux-gnu/libcuda.so.1\n"
