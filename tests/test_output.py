@@ -80,7 +80,7 @@ def test_utf_8_whatever_the_machine_speaks(monkeypatch):
 
 
 def test_what_differs_between_machines_is_masked():
-    body = """import pathlib, sys, tempfile
+    body = """import pathlib, sys, tempfile, textwrap
 print(object())
 print("$14call_method.5 of $0.1 and 0x7f12345678 but 0xdeadbeef and $5")
 print(tempfile.mkdtemp(), pathlib.Path.home(), pathlib.Path.home() / "x", str(pathlib.Path.home()) + "house")
@@ -113,5 +113,5 @@ def test_a_system_python(monkeypatch):
     if not os.access("/usr/bin/python3", os.X_OK):
         pytest.skip("needs /usr/bin/python3")
     monkeypatch.setenv("UV_PYTHON", "/usr/bin/python3")
-    body = "import pathlib; print(textwrap.__file__, '/usr/lib/x86_64-linux-gnu/libcuda.so.1')"
-    assert play(body, python=">=3.8").output == "pathlib.py /usr/lib/x86_64-linux-gnu/libcuda.so.1\n"
+    body = "import textwrap; print(textwrap.__file__, '/usr/lib/x86_64-linux-gnu/libcuda.so.1')"
+    assert play(body, python=">=3.8").output == "textwrap.py /usr/lib/x86_64-linux-gnu/libcuda.so.1\n"
