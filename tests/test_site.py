@@ -260,5 +260,13 @@ def test_every_page_is_described_and_on_the_site_map(site, pages):
         assert any(address.endswith(f"/{path.parent.name}/{path.name}") for address in listed), path.name
 
 
+def test_every_page_has_a_social_card(site, pages):
+    for path in (path for path in pages if path.parent.name in ("book", "notebooks")):
+        address = pages[path].select_one('meta[property="og:image"]')["content"]
+        with Image.open(site / "_static/cards" / address.rpartition("/")[2]) as card:
+            assert card.size == (1200, 630), path.name
+        assert pages[path].select_one('meta[property="og:url"]')["content"].endswith(f"/{path.parent.name}/{path.name}")
+
+
 def test_there_is_a_page_for_what_is_missing(pages, site):
     assert "book/index.html" in pages[site / "404.html"].a["href"]

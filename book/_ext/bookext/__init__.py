@@ -2,11 +2,11 @@
 
 Notebooks are read through `casebook.chapters` and `casebook.header`; nothing here parses them anew.
 """
-from . import address, cards, errors, export, folds, highlighting, icons, pinned, receipt, status, tidy
+from . import address, cards, errors, export, folds, highlighting, icons, pinned, receipt, social, status, tidy
 
 
 def setup(app):
-    for part in (address, highlighting, pinned, export, folds, cards, errors, status, receipt, tidy, icons):
+    for part in (address, highlighting, pinned, export, folds, cards, errors, status, receipt, tidy, icons, social):
         part.setup(app)
     app.add_css_file("book.css")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
