@@ -8,6 +8,7 @@ import pytest
 import yaml
 from helpers import ROOT
 from nbformat.v4 import new_notebook, writes
+from PIL import Image
 from sample import FAILING, SAMPLE, UNRELATED, build, copy
 
 from casebook.chapters import MACHINE_PATH, RECEIPT_KEYS, Chapter, load, receipt_problems
