@@ -1,5 +1,6 @@
 """Fixtures of the tests of the tooling."""
 import os
+import shutil
 from contextlib import contextmanager
 
 import pytest
@@ -62,6 +63,19 @@ def a_kernel(variables):
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """The machine's own Chromium; skips where it has none."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if not chromium:
+        pytest.skip("this machine has no Chromium")
+    with playwright.sync_playwright() as started:
+        found = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield found
+        found.close()
 
 
 @pytest.fixture(scope="session")

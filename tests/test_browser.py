@@ -3,19 +3,16 @@ import functools
 import http.server
 import json
 import re
-import shutil
 import threading
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 from sample import SAMPLE, UNRELATED
 
 from casebook.chapters import load
 from casebook.export import export
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="this machine has no Chromium")
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 FIRST = "notebooks/01-default-arguments"
 QUICK = {"resultTypes": ["violations"], "preload": False}
@@ -45,14 +42,6 @@ def address(site):
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

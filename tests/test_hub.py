@@ -1,6 +1,5 @@
 """The form of book/run.md that builds an nbgitpuller link, in a real browser."""
 import re
-import shutil
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -9,18 +8,6 @@ from helpers import ROOT
 from casebook.chapters import address
 
 FORM = re.search(r"(?s)```\{raw\} html\n(<form id=\"hub\".*?</form>)", (ROOT / "book/run.md").read_text())[1]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if not chromium:
-        pytest.skip("needs Chromium")
-    with playwright.sync_playwright() as started:
-        found = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 @pytest.fixture

@@ -18,16 +18,12 @@ def tag_page(app, pagename, templatename, context, doctree):
     if not title:
         return
     site, card = app.config.html_baseurl, f"_static/cards/{pagename.replace('/', '-')}.png"
-    draw_card(Path(app.outdir) / card, title.astext(), app.config.html_title, chapter_label(app, pagename))
+    label = f"CASE {notebook.number(pagename)}" if app.env.doc2path(pagename).endswith(".ipynb") else ""
+    draw_card(Path(app.outdir) / card, title.astext(), app.config.html_title, label)
     tags = {"og:title": title.astext(), "og:type": "article", "og:url": f"{site}{pagename}.html", "og:image": site + card}
     lines = [f'<meta property="{name}" content="{escape(value)}" />' for name, value in tags.items()]
     lines.append('<meta name="twitter:card" content="summary_large_image" />')
     context["metatags"] = context.get("metatags", "") + "\n".join(lines)
-
-
-def chapter_label(app, pagename):
-    chapter = notebook.chapter(app, pagename)
-    return f"CASE {notebook.number(pagename)}" if chapter else ""
 
 
 def draw_card(path, title, book, label):
