@@ -10,7 +10,7 @@ from . import gpu
 from .errors import CasebookError, GpuRequired
 from .header import read
 from .plots import use_style
-from .run import check, run
+from .run import CHILD, check, run
 
 NO_GPU = "Skipped: this cell needs an NVIDIA GPU, and this machine has none."
 
@@ -109,6 +109,8 @@ def gpu_cell(lines):
 
 
 def load(ipython):
+    if str(CHILD) not in sys.path:
+        sys.path.append(str(CHILD))         # at the end: a kernel cell imports the same modules as a pinned script
     use_style()
     ipython.register_magics(PinnedMagic)
     if gpu_cell not in ipython.input_transformers_cleanup:
