@@ -48,15 +48,18 @@ class Header:
         return [Requirement(text) for text in self.dependencies]
 
     @property
-    def expectation(self):
-        """The outcome that the header promises, in words."""
+    def ending(self):
+        """How the script must end, in short."""
         if self.timeout_expected:
             return f"still running after {self.timeout:g} s"
         if self.signal:
             return f"killed by {self.signal}"
-        if self.raises:
-            return self.raises + (f" with a message that matches {self.match!r}" if self.match else "")
-        return "exit status 0"
+        return self.raises or "exit status 0"
+
+    @property
+    def expectation(self):
+        """The outcome that the header promises, in words."""
+        return self.ending + (f" with a message that matches {self.match!r}" if self.match else "")
 
     def script_block(self):
         """The part of the header that describes the environment, as a PEP 723 block of its own."""

@@ -30,11 +30,10 @@ class PinnedMagic(Magics):
             return
         with Progress(len(header.dependencies)) as progress:
             outcome = run(cell, header, progress.emit, progress.report)
-        if outcome.status != 0:
-            print(outcome.words)
         if name:
             self.shell.user_ns[name] = outcome.output
         check(header, outcome)
+        print(f"as told: {header.ending}")
 
 
 class Progress:

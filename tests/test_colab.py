@@ -123,7 +123,7 @@ def test_casebook_comes_from_the_address_and_not_from_here(colab):
 def test_a_pinned_cell_runs(colab):
     text, error = colab("%%pinned\n" + cell("import sys\nprint('google.colab' in sys.modules)\nraise TypeError", "raises = 'TypeError'"))
     assert error is None
-    assert re.search(r"False\nTraceback .*\nTypeError\nexit status 1\n$", text, re.DOTALL)
+    assert re.search(r"False\nTraceback .*\nTypeError\nas told: TypeError\n$", text, re.DOTALL)
 
 
 def test_a_pinned_cell_that_ends_otherwise_is_an_error(colab):

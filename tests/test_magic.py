@@ -7,8 +7,9 @@ from helpers import cell, gone, wait_until
 from IPython.core.interactiveshell import InteractiveShell
 from nbclient import NotebookClient
 
-from casebook import gpu
+from casebook import environment, gpu
 from casebook.errors import CasebookError, GpuRequired, HeaderError, UnexpectedOutcome
+from casebook.header import read
 from casebook.magic import NO_GPU, load
 
 H200 = gpu.Gpu("NVIDIA H200", "9.0", "570.86.15")
@@ -17,6 +18,7 @@ H200 = gpu.Gpu("NVIDIA H200", "9.0", "570.86.15")
 @pytest.fixture
 def shell(capsys):
     """Runs cells as IPython does: returns what is printed, raises what the cell raises."""
+    environment.make(read(cell("")))        # its progress is no part of what these cells print
     shell = InteractiveShell()
     load(shell)
 
@@ -36,14 +38,21 @@ def pinned(*arguments, line=""):
 
 
 def test_a_cell_prints_what_its_script_prints(shell):
-    assert shell(pinned("print(6 * 7)")) == "42\n"
+    assert shell(pinned("print(6 * 7)")) == "42\nas told: exit status 0\n"
 
 
-def test_the_closing_line_says_how_it_ended(shell):
-    assert shell(pinned("raise ValueError", "raises = 'ValueError'")).endswith("\nValueError\nexit status 1\n")
-    assert shell(pinned("import os; os.abort()", "signal = 'SIGABRT'")) == "killed by SIGABRT\n"
+def test_the_verdict_says_that_it_ended_as_told(shell):
+    assert shell(pinned("pass")) == "as told: exit status 0\n"
+    assert shell(pinned("raise ValueError(6)", "raises = 'ValueError'", "match = '6'")).endswith("\nValueError: 6\nas told: ValueError\n")
+    assert shell(pinned("import os; os.abort()", "signal = 'SIGABRT'")) == "as told: killed by SIGABRT\n"
     late = pinned("import time; time.sleep(99)", "timeout = 0.5", "timeout-expected = true")
-    assert shell(late) == "still running when its time was up\n"
+    assert shell(late) == "as told: still running after 0.5 s\n"
+
+
+def test_an_unexpected_outcome_has_no_verdict(shell, capsys):
+    with pytest.raises(UnexpectedOutcome):
+        shell(pinned("print('text')", "raises = 'TypeError'"))
+    assert "as told" not in capsys.readouterr().out
 
 
 def test_an_unexpected_outcome_is_an_error_of_the_cell(shell):
@@ -59,12 +68,12 @@ def test_a_bad_header_is_an_error_of_the_cell(shell):
 def test_errors_show_their_sentence_and_no_traceback_of_ours(shell, capsys):
     with pytest.raises(UnexpectedOutcome):
         shell(pinned("raise SystemExit(3)"))
-    assert capsys.readouterr().out == ("exit status 3\nUnexpectedOutcome: expected exit status 0, but got exit status 3\n"
+    assert capsys.readouterr().out == ("UnexpectedOutcome: expected exit status 0, but got exit status 3\n"
                                        "The end of the output:\n(no output)\n")
 
 
 def test_out_takes_the_output_along(shell):
-    assert shell(pinned("print('kept')", line="--out text")) == "kept\n"
+    assert shell(pinned("print('kept')", line="--out text")) == "kept\nas told: exit status 0\n"
     assert shell("print(repr(text))") == "'kept\\n'\n"
 
 
@@ -96,12 +105,12 @@ def test_a_gpu_cell_is_an_ordinary_cell_where_there_is_a_gpu(shell, monkeypatch)
     monkeypatch.setattr(gpu, "find", lambda: H200)
     assert shell("%%gpu\nx = 6 * 7\nprint(x)\n%timeit -n1 -r1 None").startswith("42\n")
     assert shell.names["x"] == 42
-    assert shell(pinned("print('ran')", "gpu = true")) == "ran\n"
+    assert shell(pinned("print('ran')", "gpu = true")) == "ran\nas told: exit status 0\n"
 
 
 def test_the_driver_key(shell, monkeypatch):
     monkeypatch.setattr(gpu, "find", lambda: H200)
-    assert shell(pinned("print('ran')", "gpu = true", "driver = '>=570'")) == "ran\n"
+    assert shell(pinned("print('ran')", "gpu = true", "driver = '>=570'")) == "ran\nas told: exit status 0\n"
     skipped = shell(pinned("print('ran')", "gpu = true", "driver = '>=580'"))
     assert skipped == "Skipped: this cell shows what happens on drivers >=580; this machine's is 570.86.15.\n"
 
@@ -161,9 +170,10 @@ class Listening(NotebookClient):
 def test_a_new_environment_shows_progress_and_leaves_no_trace(empty_caches):
     """The same cell twice, at first with empty caches."""
     cells = [nbformat.v4.new_code_cell(source) for source in ("%load_ext casebook", pinned("print('done')"), pinned("print('done')"))]
-    client = Listening(nbformat.v4.new_notebook(cells=cells), kernel_name="python3", timeout=120)
+    client = Listening(nbformat.v4.new_notebook(cells=cells), kernel_name="python3", timeout=120,
+                       coalesce_streams=True)
     client.kinds, client.text = [], ""
     client.execute()
     assert "Making an environment of 0 packages" in client.text
     assert client.kinds.count("clear_output") == 1
-    assert cells[1].outputs == cells[2].outputs == [{"output_type": "stream", "name": "stdout", "text": "done\n"}]
+    assert cells[1].outputs == cells[2].outputs == [{"output_type": "stream", "name": "stdout", "text": "done\nas told: exit status 0\n"}]

@@ -58,7 +58,7 @@ class Rounds:
         this decides; the rounds are then the last ones.
         """
         for _ in range(_ATTEMPTS - 1):
-            if self._measure is None or not callable(condition) or self.alone and condition(self):
+            if self._measure is None or not callable(condition) or (self.alone and condition(self)):
                 break
             self.seconds = self._measure()
         if not self.alone:
@@ -82,8 +82,8 @@ class Rounds:
 def compare(alternatives, rounds=30, warmup=3, clock="gpu", stream=0):
     """Rounds of the functions {name: function}, called without arguments and in turn.
 
-    clock "gpu": the time between two CUDA events on `stream` (an address; 0 is the legacy default stream) of the current context. Where
-    the GPU waits for the host to launch, that is part of it. clock "host": from the call until the current context, if there is one, is idle.
+    clock "gpu": between two CUDA events on `stream` (its address; 0 is the legacy default stream) of the current context; where the GPU
+    waits for the host to launch, that is part of it. clock "host": from the call until the current context, if there is one, is idle.
     """
     one = {"gpu": _between_events, "host": _until_idle}[clock]
 

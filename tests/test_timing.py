@@ -1,0 +1,193 @@
+"""Times in rounds: the order of the calls, what is made of the rounds, and when a claim is made, withheld or refused.
+
+The clocks and the CUDA driver are stand-ins; the host's clock runs once for real.
+"""
+import ctypes
+import sys
+import time
+
+import pytest
+
+from casebook.run import CHILD
+
+sys.path.append(str(CHILD))
+import timing
+from timing import Rounds, compare
+
+QUIET = [1.0, 1.01, 0.99, 1.0]
+NOISY = [1.0, 1.0, 2.0, 2.0]
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock on which each call takes what the list `clock.takes[name]` has next."""
+    def calls(stream):
+        clock.streams.append(stream)
+        return lambda function: clock.takes[function()].pop(0)
+
+    clock = type("Clock", (), {"takes": {}, "streams": []})
+    monkeypatch.setattr(timing, "_between_events", calls)
+    return clock
+
+
+def measured(clock, **takes):
+    """Rounds of two alternatives, three a measurement; those that are left are for further measurements."""
+    clock.takes = {name: list(seconds) for name, seconds in takes.items()}
+    return compare({name: lambda name=name: name for name in takes}, rounds=3, warmup=0)
+
+
+def test_the_alternatives_are_called_in_turn_after_a_warm_up():
+    called = []
+    compare({"a": lambda: called.append("a"), "b": lambda: called.append("b")}, rounds=3, warmup=2, clock="host")
+    assert called == ["a", "b"] * 5
+
+
+def test_the_warm_up_is_not_measured(clock):
+    calls = []
+
+    def slow_at_first():
+        calls.append(1)
+        return "first" if len(calls) < 3 else "later"
+
+    clock.takes = {"first": [9.0] * 9, "later": [1.0] * 9}
+    assert compare({"a": slow_at_first}, rounds=4, warmup=2).seconds == {"a": [1.0] * 4}
+
+
+def test_the_stream_is_handed_to_the_clock(clock):
+    clock.takes = {"a": QUIET[:]}
+    compare({"a": lambda: "a"}, rounds=3, warmup=0, stream=77)
+    assert clock.streams[-1] == 77
+
+
+def test_the_ratio_is_taken_round_by_round():
+    """The machine slows down threefold; in each round b takes twice as long as a. The medians alone would say 3."""
+    rounds = Rounds({"a": [1, 1, 3], "b": [2, 6, 6]})
+    assert rounds.median("b") / rounds.median("a") == 6
+    assert rounds.ratio("b", "a") == 2
+    assert rounds.ratio("a", "b") == 0.5
+
+
+def test_the_spread_is_the_interquartile_range_by_the_median():
+    rounds = Rounds({"a": [10, 11, 12, 13, 99], "b": [1, 1, 1, 1, 1]})
+    assert (rounds.median("a"), rounds.spread("a"), rounds.spread("b")) == (12, 2 / 12, 0)
+    assert rounds.widest == 2 / 12
+
+
+@pytest.mark.parametrize("seconds", [{"a": [1, 1]}, {"a": [1, 1, 1], "b": [1, 1, 1, 1]}, {}])
+def test_rounds_that_say_nothing_are_refused(seconds):
+    with pytest.raises(ValueError, match="every alternative needs the same number of rounds, three or more"):
+        Rounds(seconds)
+
+
+def test_one_slow_round_in_many_is_no_company():
+    assert Rounds({"a": [*QUIET, 50.0], "b": QUIET + QUIET[:1]}).alone
+    assert not Rounds({"a": NOISY, "b": QUIET}).alone
+    assert not Rounds({"a": QUIET, "b": NOISY}).alone
+
+
+def test_alone_a_claim_is_made_or_refused(capsys):
+    rounds = Rounds({"a": QUIET, "b": [4.0] * 4})
+    rounds.claim("a is faster", rounds.ratio("b", "a") > 3)
+    rounds.claim("a is faster, asked later", lambda r: r.ratio("b", "a") > 3)
+    assert capsys.readouterr().out == "a is faster\na is faster, asked later\n"
+    for condition in (rounds.ratio("b", "a") > 5, lambda r: r.ratio("b", "a") > 5):
+        with pytest.raises(AssertionError, match=r"does not hold: b is slower(?s:.*)spread"):
+            rounds.claim("b is slower", condition)
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("condition", [True, False, lambda r: True, lambda r: False])
+def test_in_company_nothing_is_claimed(capsys, condition):
+    Rounds({"a": QUIET, "b": NOISY}).claim("b is slower", condition)
+    assert capsys.readouterr().out == "not alone on this machine (spread 67%): nothing is asserted about time\n"
+
+
+def test_a_claim_that_fails_is_measured_again(clock, capsys):
+    rounds = measured(clock, a=[1.0] * 6, b=[1.0] * 3 + [4.0] * 3)
+    rounds.claim("b is slower", lambda r: r.ratio("b", "a") > 3)
+    assert capsys.readouterr().out == "b is slower\n"
+    assert rounds.seconds["b"] == [4.0] * 3
+
+
+def test_three_measurements_and_no_more(clock):
+    rounds = measured(clock, a=[1.0] * 12, b=[1.0] * 9 + [4.0] * 3)
+    with pytest.raises(AssertionError, match="b is slower"):
+        rounds.claim("b is slower", lambda r: r.ratio("b", "a") > 3)
+    assert clock.takes["b"] == [4.0] * 3
+
+
+def test_company_that_leaves_is_waited_for(clock, capsys):
+    rounds = measured(clock, a=[1.0, 1.0, 9.0, 9.0, 1.0, 9.0, 1.0, 1.0, 1.0], b=[4.0] * 9)
+    rounds.claim("b is slower", lambda r: r.ratio("b", "a") > 3)
+    assert capsys.readouterr().out == "b is slower\n"
+
+
+def test_a_quiet_machine_s_claim_is_made_at_once(clock):
+    rounds = measured(clock, a=[1.0] * 6, b=[4.0] * 6)
+    rounds.claim("b is slower", lambda r: r.ratio("b", "a") > 3)
+    assert len(clock.takes["a"]) == 3
+
+
+def test_the_table_has_units_and_bandwidth():
+    table = Rounds({"short": [2e-6] * 3, "long one": [0.5e-3, 0.5e-3, 0.5e-3], "s": [3, 3, 3]}).table(bytes={"long one": 10**9})
+    assert [" ".join(line.split()) for line in table.splitlines()] == [
+        "short 2.00 µs spread 0%", "long one 500.00 µs spread 0% 2,000.0 GB/s", "s 3.00 s spread 0%"]
+    assert Rounds({"a": [2e-3] * 3}).table(2 * 10**6).split() == ["a", "2.00", "ms", "spread", "0%", "1.0", "GB/s"]
+
+
+def test_the_host_s_clock_measures_the_call():
+    rounds = compare({"nothing": lambda: None, "sleeps": lambda: time.sleep(0.02)}, rounds=5, warmup=1, clock="host")
+    assert 0.02 <= rounds.median("sleeps") < 0.2
+    assert rounds.median("nothing") < 0.001
+
+
+class Driver:
+    """A libcuda that writes down what is called; two events are always 2 ms apart."""
+
+    def __init__(self, context=0xC0DE):
+        self.calls, self.context = [], context
+
+    def __getattr__(self, name):
+        def call(*arguments):
+            self.calls.append(name)
+            if name == "cuCtxGetCurrent":
+                arguments[0]._obj.value = self.context
+            if name == "cuEventElapsedTime":
+                arguments[0]._obj.value = 2.0
+            if name == "cuEventRecord":
+                self.calls[-1] += f" on {arguments[1].value}"
+            return 201 if name == "cuEventCreate" and not self.context else 0
+
+        return call
+
+
+@pytest.fixture
+def driver(monkeypatch):
+    driver = Driver()
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: driver)
+    return driver
+
+
+def test_the_gpu_s_clock_stands_around_the_call(driver):
+    rounds = compare({"a": lambda: driver.calls.append("call")}, rounds=3, warmup=1, stream=7)
+    assert rounds.seconds == {"a": [0.002] * 3}
+    assert driver.calls == ["call", "cuEventCreate", "cuEventCreate",
+                            *["cuEventRecord on 7", "call", "cuEventRecord on 7", "cuEventSynchronize", "cuEventElapsedTime"] * 3]
+
+
+def test_the_host_s_clock_waits_for_the_gpu_before_and_after_the_call(driver):
+    compare({"a": lambda: driver.calls.append("call")}, rounds=3, warmup=0, clock="host")
+    assert [name for name in driver.calls if name != "cuCtxGetCurrent"] == ["cuCtxSynchronize", "call", "cuCtxSynchronize"] * 3
+
+
+def test_without_a_context_the_gpu_s_clock_says_so_and_the_host_s_waits_for_nothing(driver):
+    driver.context = None
+    with pytest.raises(RuntimeError, match="201 means that no context is current"):
+        compare({"a": lambda: None}, rounds=3)
+    compare({"a": lambda: None}, rounds=3, clock="host")
+    assert "cuCtxSynchronize" not in driver.calls
+
+
+def test_an_unknown_clock_is_refused():
+    with pytest.raises(KeyError, match="cpu"):
+        compare({"a": lambda: None}, clock="cpu")
