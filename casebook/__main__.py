@@ -10,6 +10,7 @@ from packaging.utils import canonicalize_name
 from . import chapters, doctor, environment, gpu, header
 from .address import move
 from .build import build
+from .checks import problems
 from .errors import CasebookError
 from .export import export
 from .workshop import FOLDER, write
@@ -82,7 +83,7 @@ def execute_chapters(names):
 def check(names):
     """Print what is wrong with the chapters as they are stored."""
     books = chapters.load(names)
-    found = [problem for book in books for problem in chapters.problems(book)]
+    found = [problem for book in books for problem in problems(book)]
     print("\n".join(found) or f"{len(books)} chapters, {sum(len(b.cells) for b in books)} cells: outputs and receipts fit")
     return bool(found)
 

@@ -14,7 +14,7 @@ from . import header as headers
 from .build import ROOT, tree
 
 RECEIPT_KEYS = ("gpu", "compute_capability", "driver", "python", "date", "seconds", "environment", "cells")
-CARD_KEYS = ("Libraries", "Affected", "Fixed in", "You see", "Upstream", "Needs")
+CARD_KEYS = ("Libraries", "Kind", "Affected", "Fixed in", "You see", "Upstream", "Needs")
 MACHINE_PATH = re.compile(r"/(?:home|root|Users)/\S+|/tmp/\w\S+")
 
 
@@ -28,6 +28,11 @@ class Cell:
     @property
     def source(self):
         return self.node.source
+
+    @property
+    def body(self):
+        """The source without its magic and its header."""
+        return headers.BLOCK.sub("", self.source.removeprefix("%%pinned"), count=1).lstrip("\n")
 
     @property
     def tags(self):
@@ -102,6 +107,20 @@ class Chapter:
         rows = re.findall(r"(?m)^\| \*\*(.+?)\*\* \| (.*?) \|$", self.notebook.cells[0].source)
         return dict(rows)
 
+    @functools.cached_property
+    def sidecar(self):
+        """What stands beside the notebook, in NN-name.yml: {'figures': {…}, 'wordings': […], 'varies': {…}}, all optional."""
+        path = self.path.with_suffix(".yml")
+        return yaml.safe_load(path.read_text("utf8")) or {} if path.exists() else {}
+
+    def needs(self, seconds):
+        """Row Needs of the card after a run of `seconds`: the GPU cells, whatever stands between, and the minutes."""
+        gpu = sum(cell.needs_gpu for cell in self.cells)
+        between = self.card.get("Needs", "").split("; ")[1:-1]
+        minutes = max(1, round(seconds / 60))
+        return "; ".join([f"a GPU for {gpu} of {len(self.cells)} cells" if gpu else "no GPU", *between,
+                          f"about {minutes} minute{'s' * (minutes > 1)}"])
+
     def headers(self, gpu):
         """One header for each environment and build that the chapter uses; those of GPU cells only where there is a GPU."""
         return distinct(c.header for c in self.cells if c.header and (gpu or not c.needs_gpu))
@@ -143,35 +162,8 @@ def digest(text):
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def problems(chapter):
-    """Everything that is wrong with a chapter as it is stored: sentences that name the chapter and the cell."""
-    found = [f"{chapter.name}: the case card lacks {key!r}" for key in CARD_KEYS if key not in chapter.card]
-    for cell in chapter.cells:
-        found += [f"{chapter.name}, cell [{cell.number}]: {problem}" for problem in cell_problems(cell)]
-    return found + [f"{chapter.name}{problem}" for check in (link_problems, receipt_problems) for problem in check(chapter)]
-
-
-def cell_problems(cell):
-    if cell.header_error:
-        yield cell.header_error
-    if cell.node.execution_count is None:
-        yield "never executed"
-    if any(o.output_type == "error" for o in cell.node.outputs):
-        yield "its stored output is an error; a failure that is wanted belongs into a %%pinned cell with raises or signal"
-    if leak := MACHINE_PATH.search(cell.text):
-        yield f"its output names a path of the machine it ran on: {leak[0]}"
-
-
-def link_problems(chapter):
-    for place, cell in enumerate(chapter.notebook.cells, 1):
-        prose = re.sub(r"`[^`]*`", "", cell.source) if cell.cell_type == "markdown" else ""
-        targets = re.findall(r"\]\(([^)#\s]+)", prose)
-        for target in targets:
-            if "://" not in target and not (chapter.path.parent / target).exists():
-                yield f", Markdown in place {place} of {len(chapter.notebook.cells)} cells: a link to {target}, which is not there"
-
-
 def receipt_problems(chapter):
+    """What a receipt and the cells beside it say differently: the ends of sentences that begin with the chapter's name."""
     receipt = chapter.receipt
     if not receipt:
         yield ": no receipt; `make execute` on a machine with a GPU makes one"

@@ -38,7 +38,8 @@ class Range:
 
     part: str
     since: str = "0.0"                  # first release with the fault
-    fixed: str | None = None            # first release without it
+    fixed: str | None = None            # first release without it ...
+    last: str | None = None             # ... and the last one with it
     oldest: str = "0.0"                 # the book looked at no older release ...
     newest: str | None = None           # ... and, where nothing is fixed, at no newer one
 
@@ -111,30 +112,30 @@ class Finding:
 
 CASES = (
     Case("01-default-arguments", "A device function called without its default argument: Signature mismatch",
-         (Range("numba-cuda", fixed="0.8.0"), Range(BUILT_IN, newest="0.68.1")),
+         (Range("numba-cuda", fixed="0.8.0", last="0.7.0"), Range(BUILT_IN, newest="0.68.1")),
          "Install numba-cuda 0.8.1 or later, which takes the place of Numba's built-in target; until then pass every argument by position.",
          "01-default-arguments"),
     Case("02-grid-sync-cache", "A kernel with grid.sync() and cache=True: LoweringError",
-         (Range(BUILT_IN, since="0.59.0", fixed="0.59.1"),),
+         (Range(BUILT_IN, since="0.59.0", fixed="0.59.1", last="0.59.0"),),
          "Install Numba 0.59.1 or later, or compile a kernel eagerly before all others: cuda.jit('void()')(lambda: None).",
          "02-grid-sync-cache"),
     Case("03-jit-options", "ObjectCode(jit_options=...) has no effect",
-         (Range("cuda-core", fixed="0.2.0", oldest="0.1.1"),),
+         (Range("cuda-core", fixed="0.2.0", last="0.1.1", oldest="0.1.1"),),
          "Install cuda-core 0.2.0 or later, and give the options to Program or Linker.",
          "03-jit-options", remains="Some ProgramOptions are still dropped without a word when the input is PTX (seen up to 1.2.2)."),
     Case("04-fused-scalars", "A Python scalar in cupy.fuse: an error, or a slow kernel",
-         (Range("cupy", since="13.2.0", fixed="13.4.1"),),
+         (Range("cupy", since="13.2.0", fixed="13.4.1", last="13.4.0"),),
          "Install CuPy 13.4.1 or later.",
          "04-fused-scalars", beside=Range("numpy", since="2.0"),
          remains="Some expressions still take the slow path in silence; the chapter has a function that checks."),
     Case("05-device-arrays", "A GPU array from nanobind says that it is a CPU array: SIGSEGV",
-         (Range("nanobind", fixed="2.2.0"),),
+         (Range("nanobind", fixed="2.2.0", last="2.1.0"),),
          "Build with nanobind 2.2.0 or later, or pass the device to the constructor: nb::device::cuda::value.",
          "05-device-arrays",
          remains="A compiled module keeps the release it was built with; and in every release a type that names no device means CPU.",
          absent="; a module that was compiled elsewhere keeps the release it was built with"),
     Case("driver-580", "Old Numba on a driver from 580: CUDA_ERROR_CONTEXT_IS_DESTROYED, or a crash",
-         (Range("numba-cuda", fixed="0.8.1"), Range(BUILT_IN, fixed="0.63.0")),
+         (Range("numba-cuda", fixed="0.8.1", last="0.8.0"), Range(BUILT_IN, fixed="0.63.0", last="0.62.1")),
          "Install numba-cuda 0.8.1 or later, or Numba 0.63.0 or later.",
          "02-grid-sync-cache", beside=Range(DRIVER, since="13.0")),
     Case("numpy-2.5", "numba-cuda with NumPy 2.5: module 'numpy' has no attribute 'row_stack'",

@@ -5,6 +5,7 @@ import pytest
 
 from casebook import address, chapters
 from casebook.chapters import ROOT
+from casebook.checks import problems
 from casebook.errors import CasebookError
 
 
@@ -21,7 +22,7 @@ def test_nothing_keeps_the_old_address(tmp_path, monkeypatch):
         moved = chapters.Chapter(path)
         with monkeypatch.context() as patch:
             patch.setattr(chapters, "address", lambda: "https://github.com/someone/another")
-            assert chapters.problems(moved) == []
+            assert problems(moved) == []
 
 
 def test_what_is_no_address_is_refused():

@@ -1,0 +1,98 @@
+"""Exercises: a cell for the reader, a check that says "Not yet" to it as it is stored, and a solution that the check accepts."""
+import ast
+import re
+from dataclasses import dataclass, field
+
+from ..chapters import Cell
+
+ROLES = "exercise", "check", "solution"
+BEGINS = re.compile(r"(?m)^\*\*(\d+)\. ")
+
+
+@dataclass
+class Exercise:
+    """One exercise: the reader's cell, the cells that check it (none where a pinned cell checks itself), its solutions."""
+
+    number: int
+    given: list[Cell] = field(default_factory=list)
+    exercise: list[Cell] = field(default_factory=list)
+    check: list[Cell] = field(default_factory=list)
+    solution: list[Cell] = field(default_factory=list)
+
+    @property
+    def asked(self):
+        """The cells whose output is the verdict on the reader's cell."""
+        return self.check or self.exercise
+
+    @property
+    def needs_gpu(self):
+        return any(cell.needs_gpu for cell in self.exercise + self.check)
+
+
+def role(cell):
+    return next((tag for tag in ROLES if tag in cell.tags), "given")
+
+
+def exercises(chapter):
+    """The exercises of a chapter, in order. One begins where the prose has a number in bold, **1. Predict.**, or at `## Exercise`."""
+    found, inside = [], False
+    cells = {cell.node.id: cell for cell in chapter.cells}
+    for node in chapter.notebook.cells:
+        if node.cell_type == "markdown":
+            if heading := re.findall(r"(?m)^## (.+)$", node.source):
+                inside = heading[-1].startswith("Exercise")
+            if inside:
+                alone = ["1"] if re.search(r"(?m)^## Exercise$", node.source) else []
+                found += [Exercise(int(number)) for number in BEGINS.findall(node.source) or alone]
+        elif node.cell_type == "code" and inside and found:
+            getattr(found[-1], role(cells[node.id])).append(cells[node.id])
+    return found
+
+
+def exercise_problems(chapter):
+    found = exercises(chapter)
+    if [one.number for one in found] != list(range(1, len(found) + 1)):
+        yield f": the exercises are numbered {', '.join(str(one.number) for one in found)}"
+    for one in found:
+        yield from (f", exercise {one.number}: {problem}" for problem in form(one))
+    inside = {cell.number for one in found for kind in ROLES for cell in getattr(one, kind)}
+    for cell in chapter.cells:
+        if role(cell) != "given" and cell.number not in inside:
+            yield f", cell [{cell.number}]: tagged {role(cell)}, and belongs to no exercise"
+
+
+def form(one):
+    if len(one.exercise) != 1:
+        yield f"{len(one.exercise)} cells are tagged exercise, not one"
+        return
+    (reader,) = one.exercise
+    for cell in one.given:
+        if cell.number > reader.number:
+            yield f"cell [{cell.number}] follows the reader's cell without a tag: it is a check, or a solution that everybody sees"
+    if not one.check and not reader.pinned:
+        yield "no cell is tagged check"
+    if not one.solution:
+        yield "no cell is tagged solution"
+    shown = "".join(cell.text for cell in one.asked)
+    if any(cell.node.execution_count for cell in one.asked) and (not re.search(r"(?m)^Not yet", shown) or "Correct" in shown):
+        yield "as it is stored, its check does not answer \"Not yet\": is it solved already?"
+    for cell in one.solution:
+        if cell.node.execution_count and not re.match("Solution: Correct", cell.text):
+            yield f"the output of the solution, cell [{cell.number}], does not begin with \"Solution: Correct\""
+        if not cell.pinned and (taken := sorted(names(reader) & names(cell))):
+            yield f"the solution, cell [{cell.number}], binds {', '.join(taken)} anew, which belongs to the reader"
+
+
+def names(cell):
+    """Names that a kernel cell binds, imported modules aside."""
+    if cell.pinned:
+        return set()
+    plain = "\n".join(line for line in cell.source.splitlines() if not line.startswith("%"))
+    try:
+        tree = ast.parse(plain)
+    except SyntaxError:
+        return set()
+    local = {name for part in ast.walk(tree) if isinstance(part, ast.comprehension) for name in ast.walk(part.target)}
+    bound = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    return bound | {name.id for node in tree.body if not isinstance(node, ast.FunctionDef | ast.ClassDef) for name in ast.walk(node)
+                    if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store) and name not in local}

@@ -1,0 +1,36 @@
+"""The file beside a notebook, NN-name.yml: what cannot be seen from the notebook alone, each entry with its reason.
+
+    figures:                        # numbers in the prose that no cell shows
+      4.8 TB/s: "NVIDIA's data sheet, linked beside it"
+    varies:                         # cells whose outputs are not compared though they measure nothing
+      0f3a9c: "prints the addresses that the allocator chose"
+    wordings:                       # how the fault reads elsewhere, for Find your error
+      - text: "CUDA_ERROR_CONTEXT_IS_DESTROYED"
+        link: https://github.com/numba/numba/issues/10188
+"""
+import yaml
+
+
+def sidecar_problems(chapter):
+    yield from (f", {chapter.name}.yml: {problem}" for problem in shape(chapter))
+
+
+def shape(chapter):
+    try:
+        sidecar = chapter.sidecar
+    except yaml.YAMLError as error:
+        yield f"not YAML: {str(error).splitlines()[0]}"
+        return
+    for key in sidecar.keys() - {"figures", "varies", "wordings"}:
+        yield f"unknown key {key!r}; known are figures, varies and wordings"
+    for key in ("figures", "varies"):
+        for name, reason in sidecar.get(key, {}).items():
+            if not isinstance(name, str) or not isinstance(reason, str) or len(reason.split()) < 2:
+                yield f"{key} has {name!r} without a reason in words"
+    for cell in sidecar.get("varies", {}).keys() - {cell.node.id for cell in chapter.cells}:
+        yield f"varies names a cell {cell!r}, which is not there"
+    for number, wording in enumerate(sidecar.get("wordings", []), 1):
+        if not isinstance(wording, dict) or set(wording) != {"text", "link"}:
+            yield f"wording {number} must have text and link, and nothing else"
+        elif not wording["text"].strip() or not wording["link"].startswith("https://"):
+            yield f"wording {number} needs a text, and a link that begins with https://"
