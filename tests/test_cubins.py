@@ -51,6 +51,12 @@ def test_an_indexed_array_is_local_memory_and_no_spill(compiler):
     assert module("cubins").facts(cubin).in_loops > 0
 
 
+def test_a_loop_begins_at_an_instruction(compiler):
+    cubins = module("cubins")
+    _, loops = cubins._accesses_and_loops(cubins.section(assemble(compiler, module("heavy").HEAVY)[0], ".text.heavy"))
+    assert loops and all(start % 16 == 0 <= start for start, _ in loops)
+
+
 def test_functions_of_a_cubin(compiler):
     names = module("cubins").functions(assemble(compiler, module("heavy").HEAVY)[0])
     assert "heavy" in names and any("div" in name for name in names)
