@@ -51,10 +51,13 @@ def test_an_indexed_array_is_local_memory_and_no_spill(compiler):
     assert module("cubins").facts(cubin).in_loops > 0
 
 
-def test_a_loop_begins_at_an_instruction(compiler):
+def test_a_loop_is_read_from_its_first_to_its_last_instruction(compiler):
+    """A round of the kernel's loop multiplies, multiplies and adds, and adds, for each of its 48 values."""
     cubins = module("cubins")
-    _, loops = cubins._accesses_and_loops(cubins.section(assemble(compiler, module("heavy").HEAVY)[0], ".text.heavy"))
-    assert loops and all(start % 16 == 0 <= start for start, _ in loops)
+    code = cubins.section(assemble(compiler, module("heavy").HEAVY)[0], ".text.heavy")
+    (start, end), = cubins._accesses_and_loops(code)[1]
+    inside = [int.from_bytes(code[at:at + 2], "little") & 0xFFF for at in range(start, end + 16, 16)]
+    assert [inside.count(operation) for operation in (0x820, 0x223, 0x421)] == [48, 48, 48]
 
 
 def test_functions_of_a_cubin(compiler):
