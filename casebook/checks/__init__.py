@@ -8,10 +8,12 @@ from .code import code_problems
 from .exercises import exercise_problems
 from .prose import prose_problems
 from .receipt import implausible
-from .sidecar import sidecar_problems
+from .sidecar import sidecar_problems, unreadable
 
 CHECKS = card_problems, code_problems, prose_problems, exercise_problems, sidecar_problems, receipt_problems, implausible
 
 
 def problems(chapter):
+    if why := unreadable(chapter):
+        return [f"{chapter.name}.yml: {why}"]
     return [f"{chapter.name}{problem}" for check in CHECKS for problem in check(chapter)]

@@ -113,4 +113,4 @@ def shown(chapter):
 def around(text, figure):
     """The words before and after a figure, so that it is found."""
     place = re.search(rf"(?<![\w.]){re.escape(figure.number)}(?!\w|\.\d)", text).start()
-    return f"… {' '.join(text[max(0, place - 30):place + 30].split())} …"
+    return f"… {' '.join(text[max(0, place - 40):place + 40].split())} …"

@@ -11,16 +11,20 @@
 import yaml
 
 
+def unreadable(chapter):
+    """Why the sidecar cannot be read, or ''."""
+    try:
+        return "" if isinstance(chapter.sidecar, dict) else "not a table of figures, varies and wordings"
+    except yaml.YAMLError as error:
+        return "not YAML: " + " ".join(str(error).split())
+
+
 def sidecar_problems(chapter):
     yield from (f", {chapter.name}.yml: {problem}" for problem in shape(chapter))
 
 
 def shape(chapter):
-    try:
-        sidecar = chapter.sidecar
-    except yaml.YAMLError as error:
-        yield f"not YAML: {str(error).splitlines()[0]}"
-        return
+    sidecar = chapter.sidecar
     for key in sidecar.keys() - {"figures", "varies", "wordings"}:
         yield f"unknown key {key!r}; known are figures, varies and wordings"
     for key in ("figures", "varies"):
