@@ -16,6 +16,7 @@ One sentence.
 | | |
 |---|---|
 | **Libraries** | numpy |
+| **Kind** | crash · slow |
 | **Affected** | 2.4.6 |
 | **Fixed in** | never |
 | **You see** | `ZeroDivisionError: division by zero` |
@@ -33,7 +34,7 @@ PRINTED = """Traceback (most recent call last):
   File "cell.py", line 12, in <module>
     print(n / 0)
 ZeroDivisionError: division by zero
-exit status 1
+as told: ZeroDivisionError
 """
 FIXED = HEADER + "# timeout = 60\n# ///\ndef half(n):\n    return n / 2"
 KERNEL = "%%gpu\nfrom numba import cuda\nwhile True:\n    break"

@@ -1,70 +1,107 @@
-"""The error index, through the directive `error-index`: every message of the book, and a box that finds a pasted one among them.
+"""Find your error: the box that finds a pasted text among the book's messages (directive `find-error`), and the list of all of them
+(directive `error-index`), which remains without a script.
 
-The box is errors.js; the patterns stand in the page, by the id of the message. Without a script the list remains.
+The box is errors.js and match.js. What they search is cases.js, written by the build: a script, so that a site opened from a disk can load it.
 """
 import json
+import re
+from dataclasses import asdict
 from html import escape
+from pathlib import Path
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from . import notebook
+from . import libraries, notebook
 from .messages import messages
 
-BOX = """<form class="lookup">
+SCRIPTS = ("match.js", "cases.js", "errors.js")
+FACTS = ("Affected", "Fixed in")
+LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")       # of Markdown
+BOX = """<form class="lookup" role="search" aria-label="Find your error">
 <label for="traceback">Paste a traceback, or its last line</label>
-<textarea id="traceback" rows="7" spellcheck="false" autocomplete="off" aria-describedby="traceback-note"></textarea>
+<textarea id="traceback" rows="{rows}" spellcheck="false" autocomplete="off" aria-describedby="traceback-note"></textarea>
 <p id="traceback-note">It is matched in this page. Nothing that you paste leaves it.</p>
 <div class="answer" role="status" aria-live="polite"></div>
-<template><p><strong>Not in this book.</strong> No message of the book fits. If a GPU library of Python raised it and you can say
-on which release, <a href="{report}">report it</a>: it may become a case.</p></template>
+<template><section class="finding unknown"><p class="mark">Not in this book</p><p class="where">No message of the book fits.
+Ask where the library that raised it keeps its issues.</p>
+<p>Bring the complete traceback, what <code>pip list</code> and <code>nvidia-smi</code> print, and the smallest program that shows it.
+The <a href="{doctor}">doctor</a> looks at an environment, and says which cases bite there even when no message tells.</p><p class="near"></p>
+<p>If you can say on which release it fails and on which it works, <a href="{report}">report it here</a> too: it may become a case.</p></section></template>
 </form>
-<script type="application/json" id="patterns">{patterns}</script>
 """
 
 
+class FindError(SphinxDirective):
+    """The box."""
+
+    optional_arguments = 1      # lines of the box
+
+    def run(self):
+        report = f"{self.config.html_theme_options['repository_url']}/issues/new"
+        doctor = self.env.app.builder.get_relative_uri(self.env.docname, "book/run") + "#check-your-machine"
+        return [notebook.html(BOX.format(report=escape(report), doctor=doctor, rows=self.arguments[0] if self.arguments else 7))]
+
+
 class ErrorIndex(SphinxDirective):
-    """The box, and a section for each case with its messages."""
+    """A section for each case with its messages."""
 
     def run(self):
         self.env.note_reread()
         cases = [(chapter, messages(chapter)) for chapter in notebook.chapters(self.env)]
-        patterns = {identity(chapter, n): m.pattern for chapter, found in cases for n, m in enumerate(found, 1) if m.pattern}
-        report = f"{self.config.html_theme_options['repository_url']}/issues/new"
-        box = BOX.format(report=escape(report), patterns=json.dumps(patterns).replace("<", "\\u003c"))
-        return [notebook.html(box), *(self.section(*case) for case in cases)]
+        return [self.section(chapter, found) for chapter, found in cases if found]
 
     def section(self, chapter, found):
         number = notebook.number(chapter.name)
         title = nodes.title("", f"Case {number}: ", notebook.link(self.env, chapter, "", *self.parse_inline(chapter.title)[0]))
-        facts = [self.fact(key, chapter.card[key]) for key in ("Affected", "Fixed in") if key in chapter.card]
-        items = [self.item(chapter, n, message) for n, message in enumerate(found, 1)]
+        facts = [self.fact(key, chapter.card[key]) for key in FACTS if key in chapter.card]
+        items = [self.item(chapter, message) for message in found]
         return nodes.section("", title, *facts, nodes.bullet_list("", *items, classes=["messages"]), ids=[f"case-{number}"])
 
     def fact(self, key, text):
         words = self.parse_inline(text)[0]
         return nodes.paragraph("", "", nodes.strong("", key), nodes.Text(" "), *words, nodes.Text("."), classes=["fact"])
 
-    def item(self, chapter, n, message):
-        where = nodes.paragraph("", "" if message.cells else "On the case card.")
+    def item(self, chapter, message):
+        where = nodes.paragraph("")
         for place, (number, section) in enumerate(message.cells):
             where += [nodes.Text(", " if place else "Shown in "),
                       notebook.link(self.env, chapter, f"cell-{number}", nodes.Text(f"cell {number}")), nodes.Text(f" ({section})")]
         if message.cells:
             where += nodes.Text("." if message.own else ". It stands beside the case: that place says what helps.")
-        return nodes.list_item("", nodes.paragraph("", "", nodes.literal("", message.text)), where, ids=[identity(chapter, n)])
+        elif message.link:
+            where += [nodes.Text("Seen in "), nodes.reference("", message.link.removeprefix("https://"), refuri=message.link), nodes.Text(".")]
+        else:
+            where += nodes.Text("On the case card, or among what the doctor looks for.")
+        return nodes.list_item("", nodes.paragraph("", "", nodes.literal("", message.text)), where)
 
 
-def identity(chapter, n):
-    """Id of a message on the page."""
-    return f"message-{notebook.number(chapter.name)}-{n}"
+def data(chapters):
+    """What the page searches: the libraries, and each case with its messages."""
+    return {"libraries": libraries.for_page(), "cases": [case(chapter) for chapter in chapters]}
 
 
-def load_script(app, pagename, templatename, context, doctree):
-    if pagename == "book/errors":
-        app.add_js_file("errors.js", loading_method="defer")
+def case(chapter):
+    facts = {key: LINK.sub(r"\1", chapter.card[key]) for key in FACTS if key in chapter.card}
+    return {"number": notebook.number(chapter.name), "href": f"../notebooks/{chapter.name}.html", "title": chapter.title, "facts": facts,
+            "libraries": libraries.named(chapter.card.get("Libraries", "")), "messages": [asdict(message) for message in messages(chapter)]}
+
+
+def load_scripts(app, pagename, templatename, context, doctree):
+    """The scripts of the box, on the pages that have it."""
+    if doctree and any('class="lookup"' in raw.astext() for raw in doctree.findall(nodes.raw)):
+        for script in SCRIPTS:
+            app.add_js_file(script, loading_method="defer")
+
+
+def write_data(app, exception):
+    if not exception and app.builder.name == "html":
+        text = json.dumps(data(notebook.chapters(app.env)), ensure_ascii=False, separators=(",", ":"))
+        Path(app.outdir, "_static/cases.js").write_text(f"const BOOK = {text};\n", "utf8")
 
 
 def setup(app):
+    app.add_directive("find-error", FindError)
     app.add_directive("error-index", ErrorIndex)
-    app.connect("html-page-context", load_script)
+    app.connect("html-page-context", load_scripts)
+    app.connect("build-finished", write_data)

@@ -1,48 +1,80 @@
-"""The messages of the book: each with the cells that show it and the pattern that finds it in a pasted traceback.
+"""The messages of the book: words that a reader may paste, what they tell, and where the book shows them.
 
-They come from the case cards and from the `raises`, `match` and `signal` keys of the cells; the exact words from stored outputs.
-The patterns mean the same to Python (MULTILINE, DOTALL) and to JavaScript (flags `ms`).
+They come from four places: the case cards, the failing cells with their stored outputs, the doctor's cases, and the wordings seen
+elsewhere that lie beside a notebook (notebooks/NN-name.yml). In a message `…` stands for what differs from reader to reader.
 """
+import ast
 import re
 import signal
 from dataclasses import dataclass, field
 
-from .pinned import packages
+import yaml
+
+from casebook import doctor
+
+from . import libraries
 
 OWN = ("The symptom", "Without a GPU")          # sections whose failures are the case itself
 FOLDED = re.compile(r"… \d+ frames? in (.*)")
-MASKED = re.compile(r"0x…|\\\$…|/tmp/…")
-START = "(?<!.)"                                # of the whole text: JavaScript has no \A
-FRAMES = r'(?:File ".*?", line|\bframes? in )'
+TYPE = re.compile(r"^(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning): ")
+PLACE = re.compile(r"^\S+\(\d+\): ")            # of a compiler: `default_program(5): `
+TYPES = re.compile(r"\b[Aa]rray\([^()]*\)|\b(?:u?int|float|complex)\d+\b|0x…|\$…|/tmp/\S+")
+WORD = re.compile(r"[A-Za-z_][\w:]*")
+IDENTIFIER = re.compile(r"[A-Za-z]_+[A-Za-z]|^_|[a-z][A-Z]|::")
+COMMON = set("""a an and are argument arguments as at attribute be but by cannot class division does error exactly expected failed for found
+from function given got has import in index int float instance is it keyword list missing module name no none not object of on or out
+positional range required str takes that the this to type types unexpected was with zero cuda cupy numpy numba python""".split())
+VAGUE = re.compile(r"has no attribute|^CUDA_ERROR_")
+CALL = re.compile(r"\(\) (?:got an unexpected keyword argument|missing \d+ required|takes )")
 
 
 @dataclass
 class Message:
-    """What one sees, whether that is the case itself, as (number, section) the cells that end so, and patterns, each of which finds it."""
+    """One thing that a reader may see.
+
+    text       the words as they are shown
+    said       the words as they are searched: without the exception's type, which a log may leave out
+    level      2: they tell this fault from others; 1: they need a frame of the library; 0: they say nothing but an exception's type
+    own        whether they are the case itself; else they stand beside it
+    libraries  whose frames they come with
+    needs      whether they were raised outside of these libraries, so that they say nothing without them
+    signal     a signal's name, where a process died by it
+    condition  what must be true beside, in words
+    cells      as (number, section) the cells that show it
+    link       where it was seen elsewhere
+    """
 
     text: str
-    own: bool
+    said: str = ""
+    level: int = 1
+    own: bool = True
+    libraries: list = field(default_factory=list)
+    needs: bool = False
+    signal: str = ""
+    condition: str = ""
     cells: list = field(default_factory=list)
-    patterns: list = field(default_factory=list)
-
-    @property
-    def pattern(self):
-        return "|".join(dict.fromkeys(filter(None, self.patterns)))
+    link: str = ""
 
 
 def messages(chapter):
-    """The messages of a chapter: of its cells, then those that only the case card has."""
+    """The messages of a chapter, each once: of its cells, of its card, of the doctor, and those seen elsewhere."""
+    named = libraries.named(chapter.card.get("Libraries", ""))
     card = re.findall(r"`(.+?)`", chapter.card.get("You see", ""))
     found = {}
     for cell, section in sections(chapter):
         if cell.header and (cell.header.raises or cell.header.signal):
-            text, pattern = ending(cell)
-            message = found.setdefault(text, Message(text, any(words in text for words in card)))
+            made = ending(cell, named)
+            if not (made.level or made.signal or made.libraries):
+                continue
+            message = found.setdefault(made.text, made)
+            message.own = bool(message.cells and message.own) or section in OWN or any(words in made.text for words in card)
             message.cells.append((cell.number, section))
-            message.patterns.append(pattern)
-            message.own |= section in OWN
-    more = [words for words in card if not any(words in text for text in found)]
-    return [*found.values(), *(Message(words, True, patterns=[literal(words)]) for words in more)]
+    for words in card:
+        if not any(words == text for text in found):
+            found[words] = from_words(words, named)
+    for message in (*doctors(chapter.name), *wild(chapter)):
+        found.setdefault(message.text, message)
+    return list(found.values())
 
 
 def sections(chapter):
@@ -55,30 +87,28 @@ def sections(chapter):
             section = (re.findall(r"(?m)^## (.+)$", node.source) or [section])[-1]
 
 
-def ending(cell):
-    """What a failing cell ends with, exactly, and its pattern; None where too little is said to tell it from other failures."""
-    header, output = cell.header, cell.text
+def ending(cell, named):
+    """What a failing cell ends with."""
+    header = cell.header
     if header.signal:
-        text = f"killed by {header.signal}"
-        return text, f"{literal(text)}|{START}(?=.*\\b(?:{names(header)})\\b).*(?:{header.signal}|{shell_words(header.signal)})"
-    message = last_message(output)
-    shown = line_of(message, header.match)
-    text = f"{header.raises}: {shown}" if shown else header.raises
-    within = frames_of(output)
-    if not (shown or header.match):
-        return text, within and rf"{START}(?=.*{within}).*^[ \t]*{header.raises}:?[ \t]*$"
-    final = rf"^[ \t]*(?:\w+\.)*{header.raises}: (?:(?!\nTraceback ).)*?"
-    said = f"{final}(?:{header.match or literal(shown)})"
-    anywhere = f"|{literal(shown)}" if shown else ""
-    guard = f"(?=.*{within}|(?!.*{FRAMES}))" if within else ""
-    return text, f"{START}{guard}.*(?:{said}{anywhere})"
+        return Message(f"killed by {header.signal}", own=False, libraries=named[:1], signal=header.signal)
+    raised = cell.text.rpartition("Traceback (most recent call last):\n")[2]
+    shown = line_of(last_message(raised), header.match)
+    within = libraries.of_packages([name for names in FOLDED.findall(raised) for name in names.split(", ")])
+    said = anonymous(shown, cell)
+    text = f"{header.raises}: {said}" if shown else header.raises
+    if not within and header.raises == "AssertionError":        # the cell's own check, in the book's own words
+        return Message(text, text, 2 if shown else 0, own=False, libraries=named if shown else [])
+    within = [name for name in within if name in named] or within
+    return Message(text, said or text, weigh(said), own=False, libraries=within or (named if shown else []),
+                   needs=not within and not CALL.search(said))
 
 
-def last_message(output):
-    """Message of the exception that a stored output ends with."""
-    raised = output.rpartition("Traceback (most recent call last):\n")[2]
-    found = re.search(r"(?ms)^[\w.]+: (.*?)\n*^exit status 1$", raised)
-    return found[1] if found else ""
+def last_message(raised):
+    """Message of the exception that a traceback ends with."""
+    found = re.search(r"(?ms)^[\w.]+: (.*?)\n*^(?:exit status 1|as told: .*)$", raised + ("" if raised.endswith("\n") else "\n"))
+    found = found or re.search(r"(?ms)^[\w.]+(?:Error|Exception|Warning)\w*: (.*)", raised)
+    return found[1].strip() if found else ""
 
 
 def line_of(message, match):
@@ -89,22 +119,48 @@ def line_of(message, match):
     return "" if match else "\n".join(message.splitlines()[:2])
 
 
-def frames_of(output):
-    """Pattern of a traceback that goes through the packages which the stored one goes through, or None where it names none."""
-    folded = {name for names in FOLDED.findall(output) for name in names.split(", ")} - {"the standard library"}
-    return rf"(?:-packages/|\bframes? in [\w, ]*\b)(?:{'|'.join(sorted(folded))})\b" if folded else None
+def anonymous(text, cell):
+    """A message without what is the reader's own: types and shapes of arrays, places in a file, names that the cell itself defines."""
+    try:
+        tree = ast.parse(cell.source.partition("# ///\n")[2])
+    except SyntaxError:
+        tree = ast.Module([], [])
+    own = {getattr(node, "name", None) or getattr(node, "arg", None) for node in ast.walk(tree)
+           if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.arg))}
+    text = TYPES.sub("…", PLACE.sub("", text))
+    return re.sub(r"(?<=')\w+(?=')|(?<=<function )\w+", lambda word: "…" if word[0] in own else word[0], text)
 
 
-def names(header):
-    """Pattern of the packages that the cell is about."""
-    return "|".join(re.escape(package.split()[0]) for package in packages(header))
+def weigh(text):
+    """How much words tell, as a level: names from a library most, common words nothing; a missing attribute or a constant of CUDA little."""
+    words = [word for word in WORD.findall(text.replace("…", " ")) if word.lower() not in COMMON and len(word) > 1]
+    weight = sum((3 if word.isupper() else 4) if IDENTIFIER.search(word) else 1 for word in words)
+    return 2 if weight >= 4 and not VAGUE.search(text) else 1 if weight >= 2 else 0
 
 
-def shell_words(name):
-    """What a shell prints of a signal: `Segmentation fault` for SIGSEGV."""
-    return re.escape(signal.strsignal(signal.Signals[name]))
+def from_words(words, named, **more):
+    """A message that is given by its words."""
+    signals = [name.name for name in signal.Signals if words.removeprefix("killed by ") in (name.name, signal.strsignal(name))]
+    if signals:
+        return Message(words, words, libraries=named[:1], signal=signals[0], **more)
+    said = PLACE.sub("", TYPE.sub("", words))
+    return Message(words, said, weigh(said), libraries=named, **more)
 
 
-def literal(text):
-    """Pattern of a text as it stands; what `casebook.output` masks may be anything."""
-    return MASKED.sub(r"\\S+", re.escape(text))
+def doctors(name):
+    """What the doctor's cases about a chapter quote: constants of CUDA, and messages in Python's form."""
+    parts = {case.name: [r.part for r in case.ranges] for case in doctor.CASES}
+    for finding in doctor.diagnose(doctor.Machine("", "", {})):
+        if finding.chapter.endswith(f"/{name}.ipynb"):
+            quoted = re.findall(r"\b[A-Z]+(?:_[A-Z]+){2,}\b|module '\w+' has no attribute '\w+'", finding.symptom)
+            named = libraries.named(" ".join(parts.get(finding.name, ())))
+            yield from (from_words(words, named) for words in quoted)
+
+
+def wild(chapter):
+    """The wordings beside a notebook: `wordings: [{text: as posted, link: where, if: a condition in words}]`."""
+    beside = chapter.path.with_suffix(".yml")
+    known = yaml.safe_load(beside.read_text("utf8")) if beside.exists() else None
+    named = libraries.named(chapter.card.get("Libraries", ""))
+    for wording in (known or {}).get("wordings") or ():
+        yield from_words(wording["text"].strip(), named, link=wording["link"], condition=wording.get("if", ""))

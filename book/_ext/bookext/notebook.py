@@ -13,8 +13,8 @@ def chapter(app, docname):
 
 
 def chapters(env):
-    """All chapters, in order."""
-    return [Chapter(path) for path in sorted(Path(env.srcdir, "notebooks").glob("*.ipynb"))]
+    """All chapters of the table of contents, in the order of their numbers."""
+    return [Chapter(Path(env.srcdir, f"{name}.ipynb")) for name in sorted(env.found_docs) if name.startswith("notebooks/")]
 
 
 def number(docname):
