@@ -1,28 +1,29 @@
-"""One cell as one file that `uv run` executes with nothing else: ready for a bug report."""
+"""One cell as one file for `uv run`: it needs nothing else, and it says itself whether it ended as told. Ready for a bug report."""
+import re
+from pathlib import Path
+
+from . import verdict
+from .chapters import address
 from .cuda_home import LINKS
 from .errors import CasebookError
 from .header import BLOCK
+from .run import CHILD
 
-LAYOUT = '''# This Numba does not find CUDA in wheels: give it the CUDA_HOME layout that it searches, from its environment's own wheels.
-import os, pathlib, sysconfig, tempfile
-_nvidia, _home = pathlib.Path(sysconfig.get_paths()["purelib"], "nvidia"), pathlib.Path(tempfile.mkdtemp())
-for _place, _file in {links}.items():
-    (_home / _place).parent.mkdir(parents=True, exist_ok=True)
-    (_home / _place).symlink_to(_nvidia / _file)
-os.environ["CUDA_HOME"] = str(_home)
+BEGINNING = r'''import os
+if "CASEBOOK_REPORTS" not in os.environ:      # the check at the end runs this file once more and looks how it ends
+    exec(open(__file__, encoding="utf-8").read().partition("\n# ---- The check\n")[2], {"__name__": "check"})
 '''
 
-VARIABLES = '''# These variables must be there when the process starts, so the script starts itself again with them.
-import os, sys, sysconfig, tempfile
-_wanted = {table}
-if "CASEBOOK_EXPORT" not in os.environ:
-    _fill = {{"{{site}}": sysconfig.get_paths()["purelib"], "{{empty}}": tempfile.mkdtemp()}}
-    for _key, _value in _wanted.items():
-        for _name, _path in _fill.items():
-            _value = _value.replace(_name, _path)
-        os.environ[_key] = _value
-    os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | {{"CASEBOOK_EXPORT": "1"}})
+END = '''# ---- The check
+from types import SimpleNamespace
+{verdict}
+
+MODULES = {files}       # of the book, which the script imports
+if __name__ == "check":
+    sys.exit(watch(SimpleNamespace({told}), {variables}, {links}, MODULES))
 '''
+
+TOLD = ("raises", "match", "signal", "timeout", "timeout_expected", "ending", "expectation")
 
 
 def export(chapter, number):
@@ -33,12 +34,54 @@ def export(chapter, number):
     if not cell.pinned:
         raise CasebookError(f"{chapter.name}, cell [{number}] is no %%pinned cell: it needs the notebook around it")
     if cell.header.build:
-        raise CasebookError(f"{chapter.name}, cell [{number}] builds {cell.header.build}/: it needs a clone of the book")
+        raise CasebookError(f"{chapter.name}, cell [{number}] builds {cell.header.build}/: it needs a clone of the book; "
+                            f"git clone {address()}, and open the notebook there")
     body = cell.source.split("\n", 1)[1]
     block = BLOCK.search(body)
-    lines = [f"# From the GPU Python Casebook, {chapter.name}, cell [{number}]. Expected: {cell.header.expectation}.", block[0]]
-    if cell.header.env:
-        lines.append(VARIABLES.format(table=cell.header.env))
-    if cell.header.cuda_home:
-        lines.append(LAYOUT.format(links={place: file for place, (file, _) in LINKS.items()}))
-    return "\n".join([*lines, body[:block.start()].strip() + body[block.end():]]).rstrip() + "\n"
+    code = (body[:block.start()].strip() + body[block.end():]).strip("\n")
+    return "\n".join([*origin(chapter, cell), block[0], BEGINNING, code, "", *printed(chapter, cell), check(cell.header, modules(code))])
+
+
+def origin(chapter, cell):
+    """Comment: where the cell comes from, what it is about, what it needs and how it must end."""
+    yield f"# From the GPU Python Casebook, {chapter.name}, cell [{cell.number}]: {chapter.title}"
+    yield f"# {address()}/blob/main/notebooks/{chapter.path.name}"
+    for name, link in re.findall(r"\[([^]]+)\]\((\S+?)\)", chapter.card.get("Upstream", "")):
+        yield f"# {name}: {link}"
+    if cell.header.gpu:
+        yield f"# Needs an NVIDIA GPU{f' with a driver {cell.header.driver}' if cell.header.driver else ''}."
+    yield f"# Expected: {cell.header.expectation}. `uv run` on this file says whether it ends so, with status 0 or 1."
+
+
+def modules(code, found=()):
+    """The modules of casebook/child that code imports, and those that they import: {name: text}; `found` are known already."""
+    found = dict(found)
+    for path in sorted(CHILD.glob("*.py")):
+        if path.stem not in {"sitecustomize", *found} and re.search(rf"\b(?:import|from)\b.*\b{path.stem}\b", code):
+            text = path.read_text("utf-8")
+            found = modules(text, found | {path.stem: text})
+    return found
+
+
+def printed(chapter, cell):
+    """Comment: the stored output, and where it comes from."""
+    receipt = chapter.receipt
+    if receipt and cell.text:
+        machine = f"{receipt['gpu']}, driver {receipt['driver']}, Python {receipt['python']}, {receipt['date']}"
+        yield f"# What it printed on a machine with an {machine}:"
+        yield from (f"#     {line}".rstrip() for line in cell.text.splitlines())
+        yield ""
+
+
+def check(header, modules):
+    """The end of the file: the modules, the text of verdict.py, and what this header promises."""
+    told = ", ".join(f"{name}={getattr(header, name)!r}" for name in TOLD)
+    links = {place: file for place, (file, _) in LINKS.items()} if header.cuda_home else {}
+    files = "".join(f"    {name + '.py'!r}: {quoted(text)},\n" for name, text in modules.items())
+    text = Path(verdict.__file__).read_text("utf-8").split('"""', 2)[2].strip()
+    return END.format(files=f"{{\n{files}}}" if files else "{}", verdict=text, told=told, variables=header.env, links=links)
+
+
+def quoted(text):
+    """A literal of a text of many lines, as readable as can be."""
+    return "'''\\\n" + text.replace("\\", r"\\").replace("'''", r"\'\'\'") + "'''"

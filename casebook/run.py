@@ -7,7 +7,6 @@ import contextlib
 import hashlib
 import json
 import os
-import re
 import selectors
 import signal
 import subprocess
@@ -21,6 +20,7 @@ from .build import build, source_of
 from .cuda_home import lay_out
 from .errors import UnexpectedOutcome
 from .output import Digest, Masks
+from .verdict import fits, words
 
 PASSED_ON = ("HOME", "USER", "TZ", "TMPDIR", "XDG_CACHE_HOME", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
 CHILD = Path(__file__).with_name("child")
@@ -33,16 +33,6 @@ class Outcome:
     status: int | None
     error: dict | None
     output: str
-
-    @property
-    def words(self):
-        if self.status is None:
-            return "still running when its time was up"
-        return f"killed by {signal_name(-self.status)}" if self.status < 0 else f"exit status {self.status}"
-
-
-def signal_name(number):
-    return signal.Signals(number).name if number in list(signal.Signals) else f"signal {number}"
 
 
 @environments.writing()
@@ -165,24 +155,8 @@ def guarded_group():
 
 def check(header, outcome):
     """Raise UnexpectedOutcome unless the script ended as its header says."""
-    if fits(header, outcome):
+    if fits(header, outcome.status, outcome.error):
         return
-    what = outcome.words
-    if outcome.error and outcome.status == 1:
-        what = f"{outcome.error['type']}: {outcome.error['message'].strip()[:300]}"
     end = "\n".join(outcome.output.splitlines()[-12:]) or "(no output)"
-    raise UnexpectedOutcome(f"expected {header.expectation}, but got {what}\nThe end of the output:\n{end}")
-
-
-def fits(header, outcome):
-    if outcome.status is None or header.timeout_expected:
-        return outcome.status is None and header.timeout_expected
-    if header.signal:
-        return outcome.status == -signal.Signals[header.signal]
-    if not header.raises:
-        return outcome.status == 0
-    if outcome.status != 1 or not outcome.error:
-        return False
-    kind = outcome.error["type"]
-    named = header.raises in (kind, kind.rpartition(".")[2])
-    return named and (header.match is None or re.search(header.match, outcome.error["message"], re.DOTALL) is not None)
+    got = words(outcome.status, outcome.error)
+    raise UnexpectedOutcome(f"expected {header.expectation}, but got {got}\nThe end of the output:\n{end}")

@@ -2,7 +2,6 @@
 
 Left out: environments of GPU cells alone, and cells that build native/, which cannot be exported. The mechanics are in test_export.py.
 """
-import re
 import subprocess
 
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from casebook import chapters, environment
 from casebook.errors import EnvironmentFailure
 from casebook.export import export
-from casebook.run import Outcome, check
 
 UV_FAILED = 2       # uv's own exit status; no header promises it
 
@@ -36,14 +34,6 @@ def uv_run(file):
     return ended
 
 
-def outcome(ended):
-    """What a plain Python and a shell's exit status tell, as an Outcome: the last traceback ends in `type: message`."""
-    status = ended.returncode if ended.returncode < 128 else 128 - ended.returncode
-    last = ended.stderr.rpartition("Traceback (most recent call last):\n")[2]
-    error = re.search(r"(?ms)^(?P<type>[\w.]+)(: (?P<message>.*))?\Z", last)
-    return Outcome(status, {key: text or "" for key, text in error.groupdict().items()} if error else None, ended.stdout + ended.stderr)
-
-
 @pytest.mark.parametrize(("book", "cell"), exportable())
 def test_the_file_ends_as_the_header_promises(book, cell):
     try:
@@ -53,4 +43,12 @@ def test_the_file_ends_as_the_header_promises(book, cell):
     file = environment.cache() / "exports" / f"{book.name}-{cell.number}.py"     # uv keeps one environment for each path
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(export(book, cell.number))
-    check(cell.header, outcome(uv_run(file)))
+    ended = uv_run(file)
+    assert (ended.returncode, ended.stdout.splitlines()[-1:]) == (0, [f"as told: {cell.header.ending}"]), ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize("book", chapters.load(), ids=lambda book: book.name)
+def test_every_cell_that_can_leave_its_notebook_is_a_script(book):
+    for cell in book.cells:
+        if cell.header and not cell.header.build:
+            compile(export(book, cell.number), f"{book.name}-{cell.number}", "exec")
