@@ -15,10 +15,11 @@ struct Error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// A CUDA stream as an integer, the way Python libraries hand it around. 0 is the legacy default stream.
+/// A CUDA stream as an integer, the way Python libraries hand it around; 0 means the legacy default stream, as 1 does.
 using Stream = uintptr_t;
+constexpr Stream LEGACY = 1;
 
-/// Memory of one device for `size` floats. Freed with the object.
+/// Memory of one device for `size` floats, freed with the object. Without elements there is no memory, and `data` is null.
 class Memory {
 public:
     Memory(size_t size, int id);
@@ -33,6 +34,12 @@ public:
 
 /// Number of Memory objects that are alive.
 long live();
+
+/// Type and number of the device that an address belongs to, as DLPack counts them: 1 host, 2 CUDA, 3 pinned host, 13 managed.
+struct Label {
+    int type, id;
+};
+Label label_of(const void *address);
 
 /// The point that a stream's work has reached. Other streams can be made to wait for it.
 class Event {
@@ -54,7 +61,7 @@ void wait(int id, Stream stream);
 void copy_to_host(float *to, const float *from, size_t size, int id);
 void fill(Memory &memory, float value);
 
-// The kernels. All of them return before the work is done.
+// The kernels. All of them return before the work is done, so their arrays must live until it is.
 
 /// out = a + b. `late` holds the work back for that many milliseconds, with zeros in `out`: for experiments on ordering.
 void add(const float *a, const float *b, float *out, size_t size, int id, Stream stream, unsigned late = 0);

@@ -25,13 +25,17 @@ class Current {
 public:
     explicit Current(int id) {
         CHECK(cudaGetDevice, &previous_);
-        if (id != previous_) CHECK(cudaSetDevice, id);
+        if ((changed_ = id != previous_)) CHECK(cudaSetDevice, id);
     }
-    ~Current() { cudaSetDevice(previous_); }
+    ~Current() {
+        if (changed_) cudaSetDevice(previous_);
+    }
     Current(const Current &) = delete;
+    Current &operator=(const Current &) = delete;
 
 private:
     int previous_ = 0;
+    bool changed_;
 };
 
 // --- memory
@@ -42,13 +46,26 @@ long live() { return alive; }
 Memory::Memory(size_t size, int id) : size(size), id(id) {
     Current current(id);
     if (size > PTRDIFF_MAX / sizeof(float)) check(cudaErrorMemoryAllocation, "cudaMalloc");
-    CHECK(cudaMalloc, reinterpret_cast<void **>(&data), (size ? size : 1) * sizeof(float));
+    if (size) CHECK(cudaMalloc, reinterpret_cast<void **>(&data), size * sizeof(float));
     ++alive;
 }
 
+/// cudaFree waits for all work of the device. cudaFreeAsync would not, but it frees in the order of one stream, and DLPack's deleter does
+/// not say on which streams the consumers have used the memory. Nothing could be done about an error here.
 Memory::~Memory() {
-    cudaFree(data);                         // waits for the device; nothing could be done about an error here
+    cudaFree(data);
     --alive;
+}
+
+Label label_of(const void *address) {
+    cudaPointerAttributes found;
+    CHECK(cudaPointerGetAttributes, &found, address);
+    switch (found.type) {
+        case cudaMemoryTypeDevice: return {2, found.device};
+        case cudaMemoryTypeHost: return {3, found.device};
+        case cudaMemoryTypeManaged: return {13, found.device};
+        default: return {1, 0};
+    }
 }
 
 void copy_to_host(float *to, const float *from, size_t size, int id) {

@@ -1,13 +1,15 @@
-"""Seven ways to launch the addition of 256 elements, out = 1 + 2. The first four run the extension's kernel."""
+"""Ways to launch the addition of 256 elements, out = 1 + 2. The first six run the extension's kernel."""
 import ctypes
 import warnings
 
 import cupy as cp
-import device_arrays as da
-import device_arrays_pybind11 as pb
 import numpy as np
 from cuda.core import Device, LaunchConfig, Program, ProgramOptions, launch
 from numba import cuda
+
+import device_arrays as da
+
+from . import _ext, _pybind11
 
 warnings.filterwarnings("ignore", message="Grid size")      # 256 elements are meant to be too few
 
@@ -22,8 +24,15 @@ extern "C" __global__ void add(const float *a, const float *b, float *out, size_
 a, b, out = (cp.asarray(np.full(SIZE, value, "f4")) for value in (1, 2, 0))
 addresses = a.data.ptr, b.data.ptr, out.data.ptr, SIZE, 0       # 0: the legacy default stream
 
-from_c = ctypes.CDLL(da.__file__).add_from_c
-from_c.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_size_t] * 2
+
+def from_c(library):
+    """The same call through ctypes; a CDLL releases the GIL for each call, a PyDLL does not, and neither do the bindings."""
+    function = library(_ext.__file__).add_from_c
+    function.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_size_t] * 2
+    return function
+
+
+with_gil, without_gil = from_c(ctypes.PyDLL), from_c(ctypes.CDLL)
 
 raw, size = cp.RawKernel(SOURCE, "add"), np.uint64(SIZE)
 
@@ -44,10 +53,17 @@ configured, views = jitted[1, SIZE], [cuda.as_cuda_array(array) for array in (a,
 
 ways = {
     "nanobind, addresses": lambda: da.add_addresses(*addresses),
-    "pybind11, addresses": lambda: pb.add_addresses(*addresses),
-    "ctypes, addresses": lambda: from_c(*addresses),
+    "pybind11, addresses": lambda: _pybind11.add_addresses(*addresses),
+    "ctypes.PyDLL, addresses": lambda: with_gil(*addresses),
+    "ctypes.CDLL, addresses": lambda: without_gil(*addresses),
     "nanobind, CuPy arrays": lambda: da.add_into(a, b, out),
+    "nanobind, on a stream": lambda: da.add_into(a, b, out, 1),
     "cuda.core launch": lambda: launch(stream, config, kernel, *addresses[:3], size),
     "CuPy RawKernel": lambda: raw((1,), (SIZE,), (a, b, out, size)),
     "numba-cuda": lambda: configured(*views),
 }
+
+
+def loop_in_c(times):
+    """The floor: the extension's launches without Python between them."""
+    da.add_repeatedly(*addresses, times)
