@@ -14,27 +14,29 @@ from casebook.magic import NO_GPU
 
 
 def pytest_configure(config):
-    config.pluginmanager.register(Chapters(), "chapters")
+    if gpu.required() and not gpu.find():
+        raise pytest.UsageError("CASEBOOK_REQUIRE_GPU is set and this machine has no NVIDIA GPU")
+    config.pluginmanager.register(Places(), "places")
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Count(config), "count")
 
 
-class Chapters:
-    """The chapters of this run, and how their cells ended."""
+def same_gpu(book):
+    return bool(book.receipt) and gpu.find().name == book.receipt["gpu"]
 
-    def __init__(self):
-        self.books = {}
-        self.ended = collections.defaultdict(collections.Counter)
+
+class Places:
+    """Gives every cell the number that its reader sees, and its part on this machine. Each worker does that for itself."""
 
     def pytest_collection_modifyitems(self, items):
-        cells = [item for item in items if isinstance(item, IPyNbCell)]
-        if cells and gpu.required() and not gpu.find():
-            raise pytest.UsageError("CASEBOOK_REQUIRE_GPU is set and this machine has no NVIDIA GPU")
-        for item in cells:
-            if item.parent.nodeid not in self.books:
-                self.books[item.parent.nodeid] = Chapter(item.path)
-            self.place(item, self.books[item.parent.nodeid])
+        books = {}
+        for item in items:
+            if isinstance(item, IPyNbCell):
+                if item.path not in books:
+                    books[item.path] = Chapter(item.path)
+                self.place(item, books[item.path])
 
     def place(self, item, book):
-        """Give a cell's item the number that its reader sees, and its part on this machine."""
         cell = book.cells[item.cell_num]
         item.cell_num = cell.number
         item._id = item._id.parse(f"{item.parent.nodeid}::cell {cell.number}")     # pytest has no public way to rename an item
@@ -42,38 +44,57 @@ class Chapters:
             return
         if not gpu.find():
             item.add_marker(pytest.mark.skip(reason=NO_GPU))
-        elif not self.same_gpu(book):
+        elif not same_gpu(book):
             item.options["check"] = False
 
-    @staticmethod
-    def same_gpu(book):
-        return bool(book.receipt) and gpu.find().name == book.receipt["gpu"]
+
+class Count:
+    """How the cells of each chapter ended. With workers (pytest -n) this is in the process that they report to."""
+
+    def __init__(self, config):
+        self.config = config
+        self.books = {}
+        self.ended = collections.defaultdict(collections.Counter)
+
+    def pytest_collection_finish(self, session):
+        self.expect(item.nodeid for item in session.items)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node, ids):
+        self.expect(ids)
+
+    def expect(self, ids):
+        for name in {nodeid.partition("::")[0] for nodeid in ids}:
+            if name.endswith(".ipynb") and name not in self.books:
+                self.books[name] = Chapter(self.config.rootpath / name)
 
     def pytest_runtest_logreport(self, report):
-        chapter = report.nodeid.split("::")[0]
-        if chapter in self.books and (report.when == "call" or report.outcome != "passed"):
-            self.ended[chapter][report.outcome] += 1
+        if report.when == "call" or report.outcome != "passed":
+            self.ended[report.nodeid.partition("::")[0]][report.outcome] += 1
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session):
-        if self.uncounted() and session.exitstatus == pytest.ExitCode.OK and not session.config.option.collectonly:
+        if self.uncounted() and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def uncounted(self):
-        """Chapters of which some cell neither ran nor was skipped."""
+        """Chapters of which some cell neither ran nor was skipped, unless only a part was asked for."""
+        option = self.config.option
+        if option.collectonly or option.keyword or option.markexpr or any("::" in name for name in self.config.args):
+            return []
         return [name for name, book in self.books.items() if self.ended[name].total() != len(book.cells)]
 
     def pytest_terminal_summary(self, terminalreporter):
         if not self.books:
             return
         terminalreporter.section("chapters")
-        for name, book in self.books.items():
+        for name, book in sorted(self.books.items()):
             ended = self.ended[name]
             counts = ", ".join(f"{ended[outcome]} {outcome}" for outcome in ("passed", "failed", "skipped"))
             line = f"{book.name:24} {len(book.cells):3} cells: {counts}"
             if ended["skipped"]:
                 line += " for want of a GPU"
-            elif book.receipt and gpu.find() and not self.same_gpu(book):
+            elif book.receipt and gpu.find() and not same_gpu(book):
                 line += f"; outputs of GPU cells not compared: they come from an {book.receipt['gpu']}, this is an {gpu.find().name}"
             if name in self.uncounted():
                 line += f"; {len(book.cells) - ended.total()} NOT ACCOUNTED FOR"

@@ -1,8 +1,13 @@
 """What the tests share: short ways to write a cell, to run it, and to look at processes."""
+import fcntl
+import shutil
+import subprocess
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
+import pytest
 
 from casebook.header import read
 from casebook.run import check, run
@@ -41,3 +46,33 @@ def gone(process_id):
         return psutil.Process(process_id).status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return True
+
+
+@contextmanager
+def lock(path):
+    """One process at a time: the workers of a test run share what one of them makes."""
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def stand_in(folder, version=13000, devices=1):
+    """A folder for LD_LIBRARY_PATH with a driver library and an NVML of our own: `devices` times an "NVIDIA Stand-in"."""
+    compiler = shutil.which("g++") or shutil.which("cc")
+    if not compiler:
+        pytest.skip("needs a compiler for the stand-in of the driver")
+    (folder / "driver.c").write_text(r"""
+        #include <string.h>
+        int cuDriverGetVersion(int *v) { *v = VERSION; return 0; }
+        int cuInit(unsigned flags) { return DEVICES ? 0 : 100; }
+        int cuDeviceGetCount(int *n) { *n = DEVICES; return 0; }
+        int cuDeviceGet(int *device, int index) { *device = index; return 0; }
+        int cuDeviceGetName(char *name, int size, int device) { strcpy(name, "NVIDIA Stand-in"); return 0; }
+        int cuDeviceGetAttribute(int *value, int which, int device) { *value = which == 75 ? 7 : 5; return 0; }
+        int nvmlInit_v2(void) { return 0; }
+        int nvmlSystemGetDriverVersion(char *text, unsigned size) { strcpy(text, "580.65.06"); return 0; }
+    """)
+    for library in ("libcuda.so.1", "libnvidia-ml.so.1"):
+        subprocess.run([compiler, "-x", "c", "-w", "-shared", "-fPIC", f"-DVERSION={version}", f"-DDEVICES={devices}",
+                        str(folder / "driver.c"), "-o", str(folder / library)], check=True)
+    return str(folder)
