@@ -165,7 +165,7 @@ def test_a_module_that_a_module_imports_is_in_the_file_and_no_other(tmp_path, mo
     assert "About two" in text and "About three" not in text
 
 
-@pytest.mark.parametrize("text", ["a \'\'\' b\n", 'a """ b\n', "\\n \\\n", "\\\'\'\'\n", "\n", "ends in \'\n"]
+TEXTS = ["a \'\'\' b\n", 'a """ b\n', "\\n \\\n", "\\'\'\'\n", "\n", "ends in \'\n"]
 
 
 @pytest.mark.parametrize("text", [*TEXTS, *(path.read_text() for path in CHILD.glob("*.py"))], ids=lambda text: text.splitlines()[0][:20])
