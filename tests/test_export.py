@@ -144,7 +144,8 @@ def test_the_file_says_where_it_comes_from_and_what_was_seen(tmp_path):
 IMPORTS = {
     "names": "from timing import compare, Rounds  # in turn",
     "module": "import os, timing\nfrom timing import *\ncompare = timing.compare",
-    "elsewhere": "import os, sys\nos.spawnl(os.P_WAIT, sys.executable, '', '-c', 'import timing')\nfrom timing import compare",
+    "elsewhere": "import os, sys\nassert os.spawnl(os.P_WAIT, sys.executable, sys.executable, '-c', 'import timing') == 0\n"
+                 "from timing import compare",
 }
 
 
@@ -157,7 +158,8 @@ def test_what_a_cell_imports_of_the_book_is_in_the_file(tmp_path, form):
 
 
 def test_a_module_that_a_module_imports_is_in_the_file_and_no_other(tmp_path, monkeypatch):
-    for name, text in {"one": "from two import x  # import one", "two": "x = '6 \\n 7'", "three": "import one", "sitecustomize": ""}.items():
+    texts = {"one": "from two import x  # import one", "two": "x = '6 \\n 7'", "three": "import one", "sitecustomize": ""}
+    for name, text in texts.items():
         (tmp_path / f"{name}.py").write_text(f'"""About {name}."""\n{text}\n')
     monkeypatch.setattr("casebook.export.CHILD", tmp_path)
     text, ended = run_exported(tmp_path, cell("from one import x\nprint(repr(x))  # three"), sys.executable, "-P")
