@@ -22,10 +22,12 @@ from importlib.metadata import distributions
 BOOK = "https://github.com/gpu-python-casebook/gpu-python-casebook/blob/main/notebooks/{}.ipynb"
 
 AFFECTED, NOT_AFFECTED, CANNOT_TELL = "affected", "not affected", "cannot tell"
+LOOK_OUT = "look out"         # every release does it; whether it bites is up to the program
 
 WATCHED = {         # the parts that are looked for, and the names that their packages have
-    "numba": "numba", "numba-cuda": "numba-cuda", "cupy": r"cupy(-(cuda|rocm)[\w-]+)?", "cuda-core": "cuda-core",
-    "cuda-bindings": "cuda-bindings", "nanobind": "nanobind", "numpy": "numpy", "nvrtc": r"nvidia-cuda-nvrtc(-cu\d+)?",
+    "numba": "numba", "numba-cuda": "numba-cuda", "numba-cuda-mlir": "numba-cuda-mlir", "cupy": r"cupy(-(cuda|rocm)[\w-]+)?",
+    "cuda-core": "cuda-core", "cuda-bindings": "cuda-bindings", "nanobind": "nanobind", "numpy": "numpy",
+    "nvrtc": r"nvidia-cuda-nvrtc(-cu\d+)?",
 }
 BUILT_IN, DRIVER = "the CUDA target built into numba", "a driver for CUDA"
 
@@ -71,6 +73,7 @@ class Case:
     beside: Range | None = None         # the fault shows only beside these releases of another part
     remains: str = ""                   # what the fixed releases still do
     absent: str = ""                    # what is to be said where nothing is installed
+    everywhere: bool = False            # no release is without it, so nothing here is worse than elsewhere
 
     def examine(self, parts):
         """The Finding in an environment; `parts` holds a label and a version for each part that is there."""
@@ -85,6 +88,8 @@ class Case:
                 other, other_why = self.beside.judge(*parts[self.beside.part])
                 status = status if other == AFFECTED else other
                 why = f"{why}, with {other_why}"
+        if status == AFFECTED and self.everywhere:
+            status = LOOK_OUT
         return self.finding(status, why, self.remains if status == NOT_AFFECTED else "")
 
     def missing(self, parts):
@@ -93,7 +98,7 @@ class Case:
         return f"not installed: {', '.join('numba' if r.part == BUILT_IN else r.part for r in self.ranges)}{self.absent}"
 
     def finding(self, status, why, remains=""):
-        cure = self.cure if status == AFFECTED else ""
+        cure = self.cure if status in (AFFECTED, LOOK_OUT) else ""
         return Finding(self.name, self.symptom, status, why, cure, remains, BOOK.format(self.chapter))
 
 
@@ -134,14 +139,30 @@ CASES = (
          "05-device-arrays",
          remains="A compiled module keeps the release it was built with; and in every release a type that names no device means CPU.",
          absent="; a module that was compiled elsewhere keeps the release it was built with"),
-    Case("driver-580", "Old Numba on a driver from 580: CUDA_ERROR_CONTEXT_IS_DESTROYED, or a crash",
+    Case("19-driver-580", "Old Numba on a driver from 580: CUDA_ERROR_CONTEXT_IS_DESTROYED, or a crash",
          (Range("numba-cuda", fixed="0.8.1", last="0.8.0"), Range(BUILT_IN, fixed="0.63.0", last="0.62.1")),
          "Install numba-cuda 0.8.1 or later, or Numba 0.63.0 or later.",
-         "02-grid-sync-cache", beside=Range(DRIVER, since="13.0")),
-    Case("numpy-2.5", "numba-cuda with NumPy 2.5: module 'numpy' has no attribute 'row_stack'",
+         "19-driver-580", beside=Range(DRIVER, since="13.0")),
+    Case("18-numpy-2.5", "numba-cuda with NumPy 2.5: module 'numpy' has no attribute 'row_stack'",
          (Range("numba-cuda", since="0.21.0", newest="0.30.4"),),
          "Install NumPy older than 2.5.",
-         "01-default-arguments", beside=Range("numpy", since="2.5")),
+         "18-numpy-2.5", beside=Range("numpy", since="2.5")),
+    Case("10-unchecked-signature", "A kernel with one signature takes arrays of any type: wrong numbers, without an error",
+         (Range("numba-cuda", newest="0.30.4"), Range(BUILT_IN, newest="0.68.1")),
+         "Put the signature into a list, cuda.jit([signature]), or leave it out.",
+         "10-unchecked-signature", everywhere=True),
+    Case("11-byte-offset", "A view that came through DLPack begins too early: wrong numbers, without an error",
+         (Range("cuda-core", fixed="1.2.0", last="1.1.1"),),
+         "Install cuda-core 1.2.0 or later.",
+         "11-byte-offset"),
+    Case("12-sort-out-of-memory", "cupy.sort on a full GPU: the array comes back unsorted, or the process is killed",
+         (Range("cupy", fixed="14.1.0", last="14.0.1"),),
+         "Install CuPy 14.1.0 or later.",
+         "12-sort-out-of-memory"),
+    Case("13-stale-helper", "An edited helper or header has no effect: the kernel comes out of a cache",
+         (Range("numba-cuda", newest="0.30.4"), Range("numba-cuda-mlir", newest="0.6.0"), Range("cupy", newest="14.2.0")),
+         "Give the kernel its helper by a closure (Numba), or the header's checksum as an option (CuPy).",
+         "13-stale-helper", everywhere=True),
 )
 
 
@@ -334,12 +355,17 @@ def report(machine, findings):
         "Not there": ", ".join(absent) or "nothing",
     }
     lines = [paragraph(f"{name:14}", text) for name, text in facts.items()]
-    for finding in findings:
+    told = [f for status in (AFFECTED, LOOK_OUT, CANNOT_TELL, NOT_AFFECTED) for f in findings if f.status == status]
+    for finding in told:
+        if finding.status == NOT_AFFECTED and not finding.remains:
+            continue
         lines += ["", colour(paragraph(f"{finding.status:14}", finding.symptom), finding.status), paragraph("", finding.why)]
         if finding.remains:
             lines.append(paragraph("", finding.remains))
         if finding.cure:
             lines += [paragraph("", f"Cure: {finding.cure}"), f"{'':14}Read: {finding.chapter}"]
+    rest = [f.name for f in told if f.status == NOT_AFFECTED and not f.remains]
+    lines += ["", paragraph(NOT_AFFECTED, ", ".join(rest))] if rest else []
     count = sum(f.status == AFFECTED for f in findings)
     return "\n".join([*lines, "", f"{count or 'None'} of {len(findings)} bite{'s' if count < 2 else ''} here."])
 
@@ -356,7 +382,7 @@ def paragraph(margin, text):
 
 def colour(text, status):
     """Bold red or yellow for the status, on a terminal only."""
-    code = {AFFECTED: "1;31", CANNOT_TELL: "33"}.get(status)
+    code = {AFFECTED: "1;31", CANNOT_TELL: "33", LOOK_OUT: "33"}.get(status)
     if not code or not sys.stdout.isatty() or "NO_COLOR" in os.environ:
         return text
     return text.replace(status, f"\033[{code}m{status}\033[0m", 1)
