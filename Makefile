@@ -3,6 +3,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 PORT := 8000
+QUICK := address book chapters checks header output prepare timing workflows workshop
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):[^#]*## /  make \1\t/' | expand -t 18
@@ -13,7 +14,12 @@ book: environment ## build the site from the stored outputs
 
 test: environment ## check everything: tooling, site, and every chapter that can run on this machine
 	@$(BIN)/python -m casebook prepare
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto --dist loadfile
+
+quick: environment ## check in half a minute what an edit breaks most often: chapters as stored, exercises, headers, magics
+	@$(BIN)/ruff check
+	@$(BIN)/python -m casebook check
+	@$(BIN)/python -m pytest -q -n auto --dist loadfile $(patsubst %,tests/test_%.py,$(QUICK))
 
 serve: book ## build the site and serve it on this machine
 	@echo "http://127.0.0.1:$(PORT)/ (Ctrl-C ends it)"; $(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
@@ -40,4 +46,4 @@ environment:
 	@$(if $(PYTHON),,$(error no Python 3.11, 3.12 or 3.13 found; name one: make PYTHON=/path/to/python3.12 …))
 	@$(PYTHON) bootstrap.py
 
-.PHONY: help book test serve lab execute workshop address lock clean environment
+.PHONY: help book test quick serve lab execute workshop address lock clean environment

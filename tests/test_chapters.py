@@ -6,12 +6,16 @@ import pytest
 from helpers import cell
 
 from casebook import gpu
-from casebook.chapters import CARD_KEYS, Chapter, problems
+from casebook.chapters import CARD_KEYS, Chapter
+from casebook.checks import problems
 from casebook.errors import CasebookError
 from casebook.execute import execute
 
-CARD = "# A title\n\nA sentence.\n\n| | |\n|---|---|\n" + "\n".join(f"| **{key}** | text of {key} |" for key in CARD_KEYS)
-SOURCES = ["%load_ext casebook", "x = 6\nx * 7", "%%pinned\n" + cell("print('before')\nraise ValueError('text')", "raises = 'ValueError'"),
+ROWS = dict.fromkeys(CARD_KEYS, "nothing") | {"Libraries": "NumPy", "Kind": "crash", "You see": "`ValueError: text`",
+                                              "Needs": "no GPU; about 1 minute"}
+CARD = "# A title\n\nA sentence.\n\n| | |\n|---|---|\n" + "\n".join(f"| **{key}** | {text} |" for key, text in ROWS.items())
+SOURCES = ["%load_ext casebook\nimport numpy", "x = 6\nx * 7",
+           "%%pinned\n" + cell("print('before')\nraise ValueError('text')", "raises = 'ValueError'"),
            "import time\nprint(time.time_ns())"]
 H200 = gpu.Gpu("NVIDIA H200", "9.0", "570.86.15")
 
@@ -53,8 +57,8 @@ def test_a_chapter_as_it_was_run_has_no_problem(chapter):
     assert chapter.receipt["gpu"] == "NVIDIA H200"
     assert chapter.receipt["driver"] == "570.86.15"
     assert chapter.cells[1].node.outputs[0].data["text/plain"] == "42"
-    assert chapter.cells[2].text.endswith("ValueError: text\nexit status 1\n")
-    assert (chapter.title, chapter.card["Affected"]) == ("A title", "text of Affected")
+    assert chapter.cells[2].text.endswith("ValueError: text\nas told: ValueError\n")
+    assert (chapter.title, chapter.card["Affected"]) == ("A title", "nothing")
 
 
 def test_a_second_run_changes_only_the_receipt_and_what_varies(chapter):
@@ -146,7 +150,8 @@ EDITED = "edited since the run that the receipt is for; run `make execute`"
 BREAKAGES = {
     edit_source: [f"09-example, cell [2]: {EDITED}"],
     indent_source: [f"09-example, cell [2]: {EDITED}"],
-    remove_output: [f"09-example, cell [3]: {NOT_STORED}"],
+    remove_output: ["09-example, case card, You see: no stored output has 'ValueError: text'",
+                    f"09-example, cell [3]: {NOT_STORED}"],
     edit_output: [f"09-example, cell [2]: {NOT_STORED}"],
     edit_stream: [f"09-example, cell [3]: {NOT_STORED}"],
     edit_varying_output: [f"09-example, cell [4]: {NOT_STORED}"],
