@@ -228,7 +228,7 @@ BESIDE = [
     (beside("figure", {}), "08-example.yml: unknown key 'figure'; known are figures, varies and wordings"),
     (beside("varies", {"cell-12": "no"}), "08-example.yml: varies has 'cell-12' without a reason in words"),
     (beside("varies", {"cell-12": "an address", "gone": "an address"}), "08-example.yml: varies names a cell 'gone', which is not there"),
-    (beside("wordings", [{"text": "x"}]), "08-example.yml: wording 1 must have text and link, and nothing else"),
+    (beside("wordings", [{"text": "x"}]), "08-example.yml: wording 1 must have text and link, may have `if`"),
     (beside("wordings", [{"text": "x", "link": "http://example.org"}]), "08-example.yml: wording 1 needs a text, and a link"),
 ]
 
@@ -242,7 +242,8 @@ def test_a_planted_fault_is_found(found, plant, sentence):
 @pytest.mark.parametrize("plant", [
     change(4, "1.31 ms", "1,313 µs"), change(4, "1.31 ms", "1.3 ms"), change(4, "12 %", "12.2 %"), change(4, "1.31 ms", "about 1.4 ms"),
     change(4, "1.31 ms", "less than 1.4 ms"), change(2, "on 0.7.0", "on 0.7"), change(4, "The copy", "In 9 of 33 years the copy"),
-    change(4, "The copy", "`9.9 ms` The copy"), receive("gpu", "NVIDIA H100 80GB HBM3"), change(7, "(The symptom)", "(exercise 1)")])
+    change(4, "The copy", "`9.9 ms` The copy"), change(4, "The copy", "792 × 1024 points: the copy"),
+    beside("wordings", [{"text": "x", "link": "https://example.org", "if": "it rains"}]), receive("gpu", "NVIDIA H100 80GB HBM3"), change(7, "(The symptom)", "(exercise 1)")])
 def test_what_is_right_is_no_fault(found, plant):
     assert found(plant) == []
 

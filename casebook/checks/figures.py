@@ -12,7 +12,7 @@ UNITS = {  # what a unit measures, and how much of it
 }
 SPELLED = {"µs": "us", "μs": "us", "seconds": "second", "minutes": "minute", "hours": "hour", "bytes": "byte", "×": "x",
            "KB": "kB", "KiB": "kiB", "KB/s": "kB/s", "KiB/s": "kiB/s"}
-UNIT = "|".join(sorted(map(re.escape, [*UNITS, *SPELLED]), key=len, reverse=True))
+UNIT = "|".join(sorted(map(re.escape, [*UNITS, *SPELLED]), key=len, reverse=True)).replace("×", r"×(?! ?\d)")
 NUMBER = rf"(?P<number>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)*)(?:[ \u00a0\u202f]?(?P<unit>{UNIT})(?![\w/]))?(?![\w]|[.,]\d)"
 TOLD = re.compile(rf"(?<![\w.,#-])(?:(?P<hedge>about|around|almost|nearly|roughly|some|more than|less than|over|under|below|above|at least|"
                   rf"up to|within) )?{NUMBER}(?: ?(?P<range>to|and|or|–) (?=\d[\d.,]*[ \u00a0\u202f]?(?P<later>{UNIT})(?![\w/])))?")

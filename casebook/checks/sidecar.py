@@ -7,6 +7,7 @@
     wordings:                       # how the fault reads elsewhere, for Find your error
       - text: "CUDA_ERROR_CONTEXT_IS_DESTROYED"
         link: https://github.com/numba/numba/issues/10188
+        if: the driver is 580 or newer          # optional, a condition that the text does not show
 """
 import yaml
 
@@ -34,7 +35,7 @@ def shape(chapter):
     for cell in sidecar.get("varies", {}).keys() - {cell.node.id for cell in chapter.cells}:
         yield f"varies names a cell {cell!r}, which is not there"
     for number, wording in enumerate(sidecar.get("wordings", []), 1):
-        if not isinstance(wording, dict) or set(wording) != {"text", "link"}:
-            yield f"wording {number} must have text and link, and nothing else"
+        if not isinstance(wording, dict) or set(wording) - {"if"} != {"text", "link"}:
+            yield f"wording {number} must have text and link, may have `if`, and nothing else"
         elif not wording["text"].strip() or not wording["link"].startswith("https://"):
             yield f"wording {number} needs a text, and a link that begins with https://"
