@@ -7,12 +7,13 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from . import chapters, doctor, environment, gpu, header
+from . import chapters, doctor, environment, gpu, header, lab
 from .address import move
 from .build import build
 from .checks import problems
 from .errors import CasebookError
 from .export import export
+from .new import new
 from .workshop import FOLDER, write
 
 
@@ -94,6 +95,21 @@ def make_workshop(folder):
     return 0
 
 
+def begin(name):
+    path = new(name)
+    print(f"{path}\nFill it, then: python -m casebook pin, prepare, execute, check.")
+    return 0
+
+
+def copies_for_lab():
+    """Bring the reader's copies up to date and print their folder, for JupyterLab; what was written is said beside."""
+    folder = lab.folder()
+    for path, what in lab.copy(chapters.load(), folder).items():
+        print(f"{path}: {what}", file=sys.stderr)
+    print(folder)
+    return 0
+
+
 def change_address(url):
     changed = move(url)
     print(f"{len(changed)} files changed: {', '.join(changed)}")
@@ -115,12 +131,15 @@ def arguments():
             ("--all", {"action": "store_true", "dest": "every", "help": "those of GPU cells too, on a machine without a GPU"}))
     command("execute", execute_chapters, "run chapters on this machine's GPU and store outputs and receipts", some)
     command("check", check, "compare stored outputs with their receipts; runs nothing", some)
+    command("new", begin, "write the skeleton of a short case",
+            ("name", {"metavar": "NN-NAME", "help": "its number, from 10 on, and a few words"}))
     command("pin", pin, "complete the dependencies of a header",
             ("path", {"metavar": "FILE", "help": "a script or cell; - reads it from standard input"}))
     command("export", export_cell, "print a %%%%pinned cell as one file for `uv run`", ("name", {"metavar": "CHAPTER"}),
             ("number", {"metavar": "CELL", "type": int, "help": "the number in the brackets beside the cell"}))
     command("workshop", make_workshop, "copy the chapters without solutions and outputs",
             ("folder", {"nargs": "?", "metavar": "FOLDER", "default": FOLDER, "type": Path, "help": "_build/workshop when none is named"}))
+    command("lab", copies_for_lab, "copy the chapters into the reader's own folder (CASEBOOK_LAB) and print its path")
     command("doctor", doctor.examine, doctor.__doc__.splitlines()[0], *doctor.OPTIONS)
     command("address", change_address, "write another repository address everywhere", ("url", {"metavar": "URL"}))
     return parser
