@@ -36,6 +36,12 @@ def device_of(capsule):
     return found.device_type, found.device_id
 
 
+def flags(capsule):
+    """Flags of a capsule of DLPack 1.0 (1: read-only, 2: a copy); None in one of before, which has no place for them."""
+    kind = name(capsule)
+    return Versioned.from_address(pointer(capsule, kind)).flags if kind == b"dltensor_versioned" else None
+
+
 class Wrap:
     """The smallest DLPack producer: NumPy and CuPy want an object, and nanobind 2.1.0 returns a bare capsule."""
 
