@@ -37,7 +37,7 @@ STORY = (
     HEADER.format(outcome=RAISES) + "print(np.arange(3, dtype=np.uint8) + 256)",
     "## Without a GPU\n\nThe same cause with the library's own code, on any Linux machine: it compiles, but does not launch.",
     HEADER.format(outcome="") + "print(np.iinfo(np.uint8).max)\nassert np.iinfo(np.uint8).max < 256",
-    "## Why it happens\n\nExperiments that change one thing at a time. Which of them would come out otherwise if the explanation were wrong?",
+    "## Why it happens\n\nExperiments that change one thing at a time. Which would come out otherwise if the explanation were wrong?",
     HEADER.format(outcome="") + "print(np.arange(3, dtype=np.uint8) + 255)",
     "## The fix\n\nThe way around it on the broken release, then the first release without it. Each is run, each result is asserted.",
     HEADER.format(outcome="") + "result = np.arange(3) + 256\nprint(result)\nassert result.tolist() == [256, 257, 258]",
