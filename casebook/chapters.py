@@ -1,7 +1,5 @@
 """The chapters as data: their cells, headers and case cards, and the receipts that tie stored outputs to a GPU run."""
 import functools
-import hashlib
-import json
 import re
 import tomllib
 from dataclasses import dataclass
@@ -12,6 +10,7 @@ import yaml
 
 from . import header as headers
 from .build import ROOT, tree
+from .stamp import digest, of_outputs
 
 RECEIPT_KEYS = ("gpu", "compute_capability", "driver", "python", "date", "seconds", "environment", "cells")
 CARD_KEYS = ("Libraries", "Kind", "Affected", "Fixed in", "You see", "Upstream", "Needs")
@@ -80,8 +79,7 @@ class Cell:
     def stamp(self):
         """Two hashes: of the source (right-stripped lines, any address of the repository), and of everything stored below it."""
         source = "\n".join(line.rstrip() for line in self.source.replace(address(), "ADDRESS").rstrip().splitlines())
-        outputs = json.dumps(self.node.outputs, sort_keys=True, ensure_ascii=False)
-        return f"{digest(source)} {digest(outputs)}"
+        return f"{digest(source)} {of_outputs(self.node.outputs)}"
 
 
 class Chapter:
@@ -156,10 +154,6 @@ def gpu_pins():
 def address():
     """Public address of the repository: it is written once, in _config.yml."""
     return yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["url"]
-
-
-def digest(text):
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def receipt_problems(chapter):

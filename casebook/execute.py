@@ -5,6 +5,7 @@ The stored form is normal: an unchanged chapter that is run again differs only i
 import datetime
 import os
 import platform
+import re
 import time
 
 import nbformat
@@ -14,6 +15,8 @@ from nbclient.exceptions import CellExecutionError
 from . import gpu
 from .chapters import ROOT
 from .errors import CasebookError
+
+NOT_ALONE = "not alone on this machine"     # what casebook/child/timing.py prints where it asserts nothing
 
 
 def execute(chapter):
@@ -30,10 +33,12 @@ def execute(chapter):
         for index, node in enumerate(chapter.notebook.cells):
             if node.cell_type == "code":
                 run_cell(client, chapter, numbers[node.id], node, index)
+    seconds = round(time.monotonic() - start)
     normalise(chapter.notebook)
+    write_needs(chapter, seconds)
     chapter.notebook.metadata["casebook"] = {
         "gpu": found.name, "compute_capability": found.compute_capability, "driver": found.driver, "python": platform.python_version(),
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(), "seconds": round(time.monotonic() - start),
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(), "seconds": seconds,
         "environment": chapter.environment(), "cells": {c.node.id: c.stamp() for c in chapter.cells}}
     write(chapter)
 
@@ -47,16 +52,24 @@ def run_cell(client, chapter, number, node, index):
         raise CasebookError(f"{chapter.name}, cell [{number}]: {error.ename}: {error.evalue}") from None
     if any(o.get("text", "").startswith("Skipped: ") for o in node.outputs):
         raise CasebookError(f"{chapter.name}, cell [{number}]: was skipped on this machine, so its output cannot be stored")
+    if NOT_ALONE in str(node.outputs):
+        raise CasebookError(f"{chapter.name}, cell [{number}]: asserts nothing about time, because somebody else uses this machine")
     print(f"{label} {time.monotonic() - start:6.1f} s  {node.source.splitlines()[0][:60]}", flush=True)
 
 
+def write_needs(chapter, seconds):
+    """Write the card's row Needs: the cells that need a GPU, and the minutes that the run took."""
+    first = chapter.notebook.cells[0]
+    first.source = re.sub(r"(?m)^(\| \*\*Needs\*\* \|) .* \|$", lambda row: f"{row[1]} {chapter.needs(seconds)} |", first.source)
+
+
 def normalise(notebook):
-    """Bring a notebook into the stored form, in place."""
+    """Bring a notebook into the stored form, in place; its outputs stay as they are, but for numbers and metadata."""
     notebook.metadata = nbformat.from_dict({"kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
                                             "language_info": {"name": "python"}})
+    fold(notebook)
     number = 0
     for cell in notebook.cells:
-        cell.metadata = nbformat.from_dict({k: v for k, v in cell.metadata.items() if k == "tags"})
         if cell.cell_type == "code":
             number += 1
             cell.execution_count = number
@@ -65,6 +78,18 @@ def normalise(notebook):
                     output.execution_count = number
                 if "metadata" in output:
                     output.metadata = nbformat.from_dict({})
+
+
+def fold(notebook):
+    """Leave of the cells' metadata the tags, and fold what would give an answer away: in JupyterLab, and on Colab (cellView)."""
+    for cell in notebook.cells:
+        tags = cell.metadata.get("tags", [])
+        metadata = {"tags": tags} if tags else {}
+        if "check" in tags or "solution" in tags:
+            metadata |= {"cellView": "form", "jupyter": {"source_hidden": True}}
+        if "solution" in tags:
+            metadata["jupyter"]["outputs_hidden"] = True
+        cell.metadata = nbformat.from_dict(metadata)
 
 
 def write(chapter):

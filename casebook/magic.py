@@ -2,6 +2,7 @@
 import sys
 import time
 
+from IPython import get_ipython
 from IPython.core.magic import Magics, cell_magic, magics_class
 from IPython.display import clear_output
 from packaging.specifiers import SpecifierSet
@@ -11,6 +12,7 @@ from .errors import CasebookError, GpuRequired
 from .header import read
 from .plots import use_style
 from .run import CHILD, check, run
+from .stored import show
 
 NO_GPU = "Skipped: this cell needs an NVIDIA GPU, and this machine has none."
 
@@ -27,6 +29,7 @@ class PinnedMagic(Magics):
         header = read(cell)
         if reason := why_skip(header):
             print(reason)
+            show(f"%%pinned {line}".rstrip() + f"\n{cell}", self.shell.user_ns)
             return
         with Progress(len(header.dependencies)) as progress:
             outcome = run(cell, header, progress.emit, progress.report)
@@ -93,9 +96,10 @@ def refuse_skipping():
         raise GpuRequired("this cell needs an NVIDIA GPU, this machine has none, and CASEBOOK_REQUIRE_GPU forbids to skip it")
 
 
-def skip_without_gpu():
+def skip_without_gpu(source):
     refuse_skipping()
     print(NO_GPU)
+    show(source, get_ipython().user_ns)
 
 
 def gpu_cell(lines):
@@ -104,7 +108,7 @@ def gpu_cell(lines):
         return lines
     if gpu.find():
         return ["# %%gpu\n", *lines[1:]]
-    return ["__import__('casebook.magic').magic.skip_without_gpu()\n"]
+    return [f"__import__('casebook.magic').magic.skip_without_gpu({''.join(lines)!r})\n"]
 
 
 def load(ipython):
