@@ -100,11 +100,14 @@ def test_every_exercise_has_answers(book):
         for answer in entry["wrong"] + entry["right"]:
             assert answer["why"] and ("answer" in answer) != ("edit" in answer), f"exercise {number}: {answer}"
             assert answer.keys() - {"why", "answer", "edit"} == ({"says"} if answer in entry["wrong"] else set())
-        assert all(len(answer["says"]) >= 8 and answer["says"] not in "Not yet: " for answer in entry["wrong"])
+        for answer in entry["wrong"]:
+            assert answer["says"].strip() and answer["says"] not in "Not yet: ", f"exercise {number}, {answer['why']}: words that help"
 
 
 @pytest.mark.parametrize(("book", "one"), EXERCISES)
 def test_as_stored_it_is_not_solved(run, book, one):
+    if not one.check:
+        pytest.skip("a script that checks itself, run with the notebook")
     skip_without_gpu(one)
     text = verdict(run, book, one, one.exercise[0].source)
     assert refused(text) and not accepted(text), text
