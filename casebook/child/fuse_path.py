@@ -48,14 +48,16 @@ def promotions(call, **scalars):
         call(fused, *args)
         return f"{path(fused):6} {result_type(fused)}"
 
+    def row(dtype, text):
+        scalar, x = eval(text, {"np": _numpy}), _cupy.ndarray((4,), dtype)
+        try:
+            with _numpy.errstate(over="ignore"):
+                by_numpy = str((_numpy.ones(4, dtype) + scalar).dtype)
+        except OverflowError:
+            by_numpy = "OverflowError"
+        return f"{dtype:7} + {text:19} {by_numpy:14} {says(lambda x: x + scalar, x):16} {says(lambda x, s: x + s, x, scalar)}"
+
     print(f"cupy {_cupy.__version__}, numpy {_numpy.__version__:10} NumPy          fuse, literal    fuse, argument")
     for dtype, texts in scalars.items():
         for text in texts:
-            scalar, x = eval(text, {"np": _numpy}), _cupy.ndarray((4,), dtype)
-            try:
-                with _numpy.errstate(over="ignore"):
-                    by_numpy = str((_numpy.ones(4, dtype) + scalar).dtype)
-            except OverflowError:
-                by_numpy = "OverflowError"
-            literal, argument = says(lambda x: x + scalar, x), says(lambda x, s: x + s, x, scalar)
-            print(f"{dtype:7} + {text:19} {by_numpy:14} {literal:16} {argument}")
+            print(row(dtype, text))
