@@ -143,6 +143,7 @@ CARD = [
     (change(0, "**Kind**", "Kind"), "the case card lacks 'Kind'"),
     (change(0, "numba-cuda (the target)", "numba-cuda, Thrust"), "Libraries: 'Thrust' is unknown"),
     (change(0, "with NumPy |", "with CuPy |"), "Libraries: no cell installs or imports CuPy"),
+    (change(3, "'numba-cuda==", "'numba-cuda-mlir=="), "Libraries: no cell installs or imports numba-cuda"),
     (change(0, "up to 0.7.0", "up to 0.6.0"), "Affected: the doctor's table says up to 0.7.0 of numba-cuda"),
     (change(0, "up to 0.7.0", "up to 0.7.9"), "Affected: the doctor's table says up to 0.7.0 of numba-cuda"),
     (change(0, "up to 0.7.0", "up to 0.7.0.1"), "Affected: the doctor's table says up to 0.7.0 of numba-cuda"),
@@ -243,6 +244,7 @@ def test_a_planted_fault_is_found(found, plant, sentence):
     change(4, "1.31 ms", "1,313 µs"), change(4, "1.31 ms", "1.3 ms"), change(4, "12 %", "12.2 %"), change(4, "1.31 ms", "about 1.4 ms"),
     change(4, "1.31 ms", "less than 1.4 ms"), change(2, "on 0.7.0", "on 0.7"), change(4, "The copy", "In 9 of 33 years the copy"),
     change(4, "The copy", "`9.9 ms` The copy"), change(4, "The copy", "792 × 1024 points: the copy"),
+    change(2, "(#why)", "(#why), exercise 9 of chapter 8,"),
     beside("wordings", [{"text": "x", "link": "https://example.org", "if": "it rains"}]), receive("gpu", "NVIDIA H100 80GB HBM3"),
     change(7, "(The symptom)", "(exercise 1)")])
 def test_what_is_right_is_no_fault(found, plant):

@@ -6,7 +6,7 @@ from ..chapters import CARD_KEYS
 
 KINDS = "wrong numbers", "crash", "hang", "slow", "does not start"
 SILENT = "wrong numbers", "slow", "hang"
-LIBRARIES = {  # the name on a card, and the beginning of the package's name or the module that a cell imports
+LIBRARIES = {  # the name on a card, and that of the package (for some, `-cu12` or the like follows) or of the module that a cell imports
     "numba's built-in cuda target": "numba", "numba": "numba", "numba-cuda": "numba-cuda", "numba-cuda-mlir": "numba-cuda-mlir",
     "cupy": "cupy", "numpy": "numpy", "cuda-core": "cuda-core", "cuda.core": "cuda-core", "cuda-bindings": "cuda-bindings",
     "nvrtc": "nvidia-cuda-nvrtc", "nvjitlink": "nvidia-nvjitlink", "nanobind": "nanobind", "pybind11": "pybind11", "pytorch": "torch",
@@ -33,14 +33,14 @@ def kind(chapter, card):
 
 
 def libraries(chapter, card):
-    pins = {pin for cell in chapter.cells if cell.header for pin in cell.header.dependencies}
+    pins = "\n".join(pin for cell in chapter.cells if cell.header for pin in cell.header.dependencies)
     sources = "\n".join(cell.source for cell in chapter.cells)
     names = re.split(r", | and | or |\bwith ", re.sub(r" \(.*?\)| as the consumer", "", card["Libraries"]))
     for name in filter(None, map(str.strip, names)):
         package = LIBRARIES.get(name.lower())
         if not package:
             yield f"Libraries: {name!r} is unknown (casebook/checks/card.py lists those that are known)"
-        elif not any(pin.startswith(package) for pin in pins) and not re.search(rf"(?m)^\s*(import|from) {package}\b", sources):
+        elif not re.search(rf"(?m)^{package}(-cu(da)?\d+x?)?==", pins) and not re.search(rf"(?m)^\s*(import|from) {package}\b", sources):
             yield f"Libraries: no cell installs or imports {name}"
 
 

@@ -3,6 +3,7 @@ import re
 
 from .. import doctor
 from . import figures
+from .exercises import exercises
 
 CODE = re.compile(r"(?s)```.*?```|`[^`]*`")
 DRAWING = re.compile(r"(?s)<svg.*?</svg>")
@@ -40,13 +41,13 @@ def link_problems(chapter, text):
 
 def name_problems(chapter, text):
     """Cells, exercises and chapters that are named by number."""
-    text = LINK.sub(r"\1", CODE.sub("", CARD_ROW.sub("", text)))
-    exercises = len(re.findall(r"(?m)^\*\*\d+\. ", "\n".join(c.source for c in chapter.notebook.cells if c.cell_type == "markdown")))
+    text = re.sub(r"(?i)exercise \d+ of (?=chapter)", "", LINK.sub(r"\1", CODE.sub("", CARD_ROW.sub("", text))))
     chapters = {int(path.name[:2]) for path in chapter.path.parent.glob("[0-9][0-9]-*.ipynb")}
-    for kind, there in (("cell", range(1, len(chapter.cells) + 1)), ("exercise", range(1, exercises + 1)), ("chapter", chapters)):
+    there_are = {"cell": range(1, len(chapter.cells) + 1), "exercise": range(1, len(exercises(chapter)) + 1), "chapter": chapters}
+    for kind, there in there_are.items():
         for found in re.findall(rf"(?i)\b{kind}s? (\[?\d+\]?(?:(?:,| and| to| or|–) ?\[?\d+\]?)*)", text):
             for number in map(int, re.findall(r"\d+", found)):
-                if number not in there and not (kind == "exercise" and " of chapter " in text):
+                if number not in there:
                     yield f"it names {kind} {number}, which is not there"
 
 
