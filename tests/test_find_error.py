@@ -21,6 +21,7 @@ PLACES = {
 INSIDE = {"numba": "numba/cuda", "numba_cuda": "numba_cuda/numba/cuda", "cuda": "cuda/core"}      # where a library's frames lie
 LINE_STARTS = ("> ", "> > ", "E       ", "  | ", "2026-01-02T03:04:05.1234567Z ", "[2026-01-02 03:04:05,678] {operator.py:265} INFO - ",
                "03:04:05.678 STDERR 1311] | ", "[rank0]: ", "(Worker pid=4711) ", "web-1  | ", "ERROR: ", "# ", "\x1b[31m", "[0;31m")
+SEARCH = "texts => texts.map(text => Object.fromEntries(match(BOOK, text).map(one => [one.case.number, one.sure])))"
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +33,7 @@ def find(browser):
     page = browser.new_page()
     page.add_script_tag(path=ROOT / "book/_static/match.js")
     page.evaluate("data => { window.BOOK = data }", data(load()))
-    yield lambda texts: page.evaluate("texts => texts.map(text => Object.fromEntries(match(BOOK, text).map(one => [one.case.number, one.sure])))",
-                                      list(texts))
+    yield lambda texts: page.evaluate(SEARCH, list(texts))
     page.close()
 
 
@@ -49,9 +49,9 @@ def failures():
 def raised(cell):
     """Packages whose frames a stored traceback folds, and the exception with its message."""
     trace = cell.text.rpartition("Traceback (most recent call last):\n")[2]
-    packages = [name for names in re.findall(r"… \d+ frames? in (.*)", trace) for name in names.split(", ") if name != "the standard library"]
+    packages = {name for names in re.findall(r"… \d+ frames? in (.*)", trace) for name in names.split(", ")} - {"the standard library"}
     exception = re.search(rf"(?ms)^(?:[\w.]+\.)?{cell.header.raises}\b.*?(?=^as told: |^exit status |\Z)", trace)
-    return packages, exception[0] if exception else cell.header.raises
+    return sorted(packages), exception[0] if exception else cell.header.raises
 
 
 def wrapped(text, width=60):
@@ -94,7 +94,8 @@ def test_every_message_is_found_wherever_the_library_lies(find, place, form):
     wanted = []
     for number, cell in failures():
         packages, exception = raised(cell)
-        frames = "\n".join(PLACES[place].format(INSIDE.get(name, name).replace("/", "\\" if place == "Windows" else "/")) for name in packages)
+        folders = [INSIDE.get(name, name).replace("/", "\\" if place == "Windows" else "/") for name in packages]
+        frames = "\n".join(PLACES[place].format(folder) for folder in folders)
         if packages:
             wanted.append((number, form(f"Traceback (most recent call last):\n{frames}\n{exception}")))
     lost = missed(find, wanted)
@@ -122,7 +123,8 @@ def test_a_message_is_found_in_other_writing(find, text):
 def test_a_library_decides_between_same_words(find):
     words = "Signature mismatch: 3 argument types given, but function takes 4 arguments"
     frames = ["numba/cuda/dispatcher.py", "numba/core/dispatcher.py", "torch/_dynamo/convert_frame.py"]
-    gpu, cpu, other, alone = find([*(f'File "/v/lib/python3.12/site-packages/{frame}", line 9, in f\nTypeError: {words}' for frame in frames), words])
+    framed = [f'File "/v/lib/python3.12/site-packages/{frame}", line 9, in f\nTypeError: {words}' for frame in frames]
+    gpu, cpu, other, alone = find([*framed, words])
     assert gpu == {"01": True} and cpu == {"01": False} and other == {} and alone == {"01": False}
 
 

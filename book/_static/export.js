@@ -1,12 +1,13 @@
-// The buttons below cells: copy the cell as one file.
+// The buttons below cells: copy the cell as one file. A page that was opened from a disk may not read files; its link saves them.
 document.addEventListener("click", async event => {
-  const box = event.target.closest(".export > button")?.parentElement;
-  if (!box) return;
-  const status = box.querySelector("[role=status]");
+  const button = event.target.closest(".export > button");
+  if (!button) return;
+  const status = button.parentElement.querySelector("[role=status]");
   try {
-    await navigator.clipboard.writeText(box.querySelector("template").content.textContent);
+    const text = fetch(button.dataset.file).then(answer => answer.ok ? answer.text() : Promise.reject());
+    await navigator.clipboard.writeText(await text);
     status.textContent = "Copied. Save it as case.py, then: uv run case.py";
   } catch {
-    status.textContent = "This browser does not let the page copy.";
+    status.textContent = "This browser does not let the page copy; the link saves the file.";
   }
 });

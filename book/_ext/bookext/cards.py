@@ -35,7 +35,8 @@ class Cases(SphinxDirective):
         chapters = notebook.chapters(self.env)
         sections = [self.section(kind, found) for kind in (*KINDS, "") if (found := [c for c in chapters if kind in kinds(c)])]
         used = {name for chapter in chapters for name in libraries.named(chapter.card.get("Libraries", ""))}
-        choices = [CHOICE.format(name=name, label=library["label"]) for name, library in libraries.LIBRARIES.items() if name in used]
+        choices = [CHOICE.format(name=name, label=library["label"]) for name, library in libraries.LIBRARIES.items()
+                   if name in used and "packages" in library]
         return [notebook.html(FILTER.format(choices="\n".join(choices))), *sections]
 
     def section(self, kind, chapters):

@@ -1,7 +1,7 @@
 """Find your error: the box that finds a pasted text among the book's messages (directive `find-error`), and the list of all of them
 (directive `error-index`), which remains without a script.
 
-The box is errors.js and match.js. What they search is cases.js, written by the build: a script, so that a site opened from a disk can load it.
+The box is errors.js and match.js. What they search is cases.js, written by the build: a script, so that it loads from a disk too.
 """
 import json
 import re
@@ -26,8 +26,10 @@ BOX = """<form class="lookup" role="search" aria-label="Find your error">
 <template><section class="finding unknown"><p class="mark">Not in this book</p><p class="where">No message of the book fits.
 Ask where the library that raised it keeps its issues.</p>
 <p>Bring the complete traceback, what <code>pip list</code> and <code>nvidia-smi</code> print, and the smallest program that shows it.
-The <a href="{doctor}">doctor</a> looks at an environment, and says which cases bite there even when no message tells.</p><p class="near"></p>
-<p>If you can say on which release it fails and on which it works, <a href="{report}">report it here</a> too: it may become a case.</p></section></template>
+The <a href="{doctor}">doctor</a> looks at an environment, and says which cases bite there even when no message tells.</p>
+<p class="near"></p>
+<p>If you can say on which release it fails and on which it works, <a href="{report}">report it here</a> too: it may become a case.</p>
+</section></template>
 </form>
 """
 
@@ -35,12 +37,12 @@ The <a href="{doctor}">doctor</a> looks at an environment, and says which cases 
 class FindError(SphinxDirective):
     """The box."""
 
-    optional_arguments = 1      # lines of the box
+    required_arguments = 1      # lines of the box
 
     def run(self):
         report = f"{self.config.html_theme_options['repository_url']}/issues/new"
         doctor = self.env.app.builder.get_relative_uri(self.env.docname, "book/run") + "#check-your-machine"
-        return [notebook.html(BOX.format(report=escape(report), doctor=doctor, rows=self.arguments[0] if self.arguments else 7))]
+        return [notebook.html(BOX.format(report=escape(report), doctor=doctor, rows=self.arguments[0]))]
 
 
 class ErrorIndex(SphinxDirective):
@@ -70,7 +72,7 @@ class ErrorIndex(SphinxDirective):
         if message.cells:
             where += nodes.Text("." if message.own else ". It stands beside the case: that place says what helps.")
         elif message.link:
-            where += [nodes.Text("Seen in "), nodes.reference("", message.link.removeprefix("https://"), refuri=message.link), nodes.Text(".")]
+            where += [nodes.Text("Seen in "), nodes.reference("", message.link.removeprefix("https://"), refuri=message.link)]
         else:
             where += nodes.Text("On the case card, or among what the doctor looks for.")
         return nodes.list_item("", nodes.paragraph("", "", nodes.literal("", message.text)), where)
@@ -88,7 +90,10 @@ def case(chapter):
 
 
 def load_scripts(app, pagename, templatename, context, doctree):
-    """The scripts of the box, on the pages that have it."""
+    """The scripts of the box, on the pages that have it; the search ranks by the same messages."""
+    if pagename == "search":
+        for script in SCRIPTS[:2]:
+            app.add_js_file(script, loading_method="defer")
     if doctree and any('class="lookup"' in raw.astext() for raw in doctree.findall(nodes.raw)):
         for script in SCRIPTS:
             app.add_js_file(script, loading_method="defer")

@@ -14,7 +14,9 @@ def fold(app, tree):
     for cell, container in notebook.cells(tree, chapter) if chapter else ():
         if "solution" in cell.tags:
             container.attributes.update(hide_mode="all", prompt_show="Solution", prompt_hide="Solution")
-        elif (lines := cell.text.count("\n")) > LONG:
+        elif "hide-input" in cell.tags:
+            container.attributes.update(hide_mode="input", prompt_show=f"Code, {cell.source.count(chr(10)) + 1} lines", prompt_hide="Code")
+        elif (lines := cell.text.count("\n")) > LONG and not any("image/svg+xml" in o.get("data", {}) for o in cell.node.outputs):
             container.attributes.update(hide_mode="output", prompt_show=f"Output, {lines} lines", prompt_hide="Output")
 
 

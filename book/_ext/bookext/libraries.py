@@ -1,24 +1,26 @@
-"""The libraries that a pasted text can come from: how a case card and a stored output name them, how a traceback shows them, where to ask.
+"""The libraries that a pasted text can come from: how cards and stored outputs name them, how a traceback shows them, where to ask.
 
-The patterns are JavaScript's: `frame` is searched in the lines of a paste (lower case, slashes for backslashes), `mention` also in its prose.
+`frame` and `mention` are JavaScript's patterns, searched in the lines of a paste (lower case, slashes for backslashes).
 """
 import re
 
 LIBRARIES = {
     "numba": {"label": "Numba's CUDA target", "card": r"numba(?!-cuda-mlir)", "folded": {"numba", "numba_cuda"},
-              "frame": r"(?<!numba_cuda_mlir/)numba_cuda/|numba/cuda/|numba\.cuda\.\w|cuda mode pipeline|frames? in [\w, ]*\bnumba(?:_cuda)?\b",
+              "frame": r"(?<!numba_cuda_mlir/)numba_cuda/|numba/cuda/|numba\.cuda\.\w|cuda mode pipeline"
+                       r"|frames? in [\w, ]*\bnumba(?:_cuda)?\b", "packages": ("numba-cuda", "numba"),
               "mention": r"\bnumba\b|\bcuda\.jit\b", "tracker": "https://github.com/NVIDIA/numba-cuda/issues"},
-    "mlir": {"label": "numba-cuda-mlir", "card": "numba-cuda-mlir", "folded": {"numba_cuda_mlir"},
+    "mlir": {"label": "numba-cuda-mlir", "packages": ("numba-cuda-mlir",), "card": "numba-cuda-mlir", "folded": {"numba_cuda_mlir"},
              "frame": r"numba_cuda_mlir/|numba_cuda_mlir\.\w|frames? in [\w, ]*\bnumba_cuda_mlir\b",
              "mention": r"\bnumba[-_]cuda[-_]mlir\b", "tracker": "https://github.com/NVIDIA/numba-cuda-mlir/issues"},
-    "cupy": {"label": "CuPy", "card": "cupy", "folded": {"cupy", "cupyx", "cupy_backends"},
+    "cupy": {"label": "CuPy", "packages": ("cupy-cuda12x",), "card": "cupy", "folded": {"cupy", "cupyx", "cupy_backends"},
              "frame": r"(?<![\w.-])cupyx?/|cupy_backends|cupyx?\.[a-z_]+\.\w|frames? in [\w, ]*\bcupyx?\b",
              "mention": r"\bcupyx?\b", "tracker": "https://github.com/cupy/cupy/issues"},
     "cuda-python": {"label": "cuda-core and cuda-bindings", "card": r"cuda[.-](?:core|bindings)", "folded": {"cuda"},
+                    "packages": ("cuda-core", "cuda-bindings"),
                     "frame": r"cuda/(?:core|bindings)/|-packages/cuda/|cuda[-_](?:python|core|bindings)/|cuda\.(?:core|bindings)\.\w"
                              r"|frames? in [\w, ]*\bcuda\b",
                     "mention": r"\bcuda[.-](?:core|bindings|python)\b", "tracker": "https://github.com/NVIDIA/cuda-python/issues"},
-    "nanobind": {"label": "nanobind", "card": "nanobind", "folded": {"nanobind"},
+    "nanobind": {"label": "nanobind", "packages": ("nanobind",), "card": "nanobind", "folded": {"nanobind"},
                  "frame": r"nanobind::|nanobind/|\bnb_(?:func|type|ndarray|internals)\w*|frames? in [\w, ]*\bnanobind\b",
                  "mention": r"\bnanobind\b|\bnb::", "tracker": "https://github.com/wjakob/nanobind/issues"},
     # What follows is no subject of the book. A message that these raised belongs to them.
@@ -27,7 +29,8 @@ LIBRARIES = {
     "torch": {"label": "PyTorch", "card": "pytorch", "frame": r"(?<![\w.-])torch/\w|\btorch\._\w|libtorch|libc10",
               "tracker": "https://github.com/pytorch/pytorch/issues"},
     "triton": {"label": "Triton", "frame": r"(?<![\w.-])triton/\w", "tracker": "https://github.com/triton-lang/triton/issues"},
-    "jax": {"label": "JAX", "card": r"\bjax\b", "frame": r"(?<![\w.-])jax(?:lib)?/\w|\bxlaruntimeerror\b", "tracker": "https://github.com/jax-ml/jax/issues"},
+    "jax": {"label": "JAX", "card": r"\bjax\b", "frame": r"(?<![\w.-])jax(?:lib)?/\w|\bxlaruntimeerror\b",
+            "tracker": "https://github.com/jax-ml/jax/issues"},
     "tensorflow": {"label": "TensorFlow", "card": "tensorflow", "frame": r"(?<![\w.-])tensorflow/\w",
                    "tracker": "https://github.com/tensorflow/tensorflow/issues"},
     "pycuda": {"label": "PyCUDA", "frame": r"(?<![\w.-])pycuda/|pycuda\._?driver", "tracker": "https://github.com/inducer/pycuda/issues"},

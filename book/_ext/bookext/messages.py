@@ -21,9 +21,10 @@ PLACE = re.compile(r"^\S+\(\d+\): ")            # of a compiler: `default_progra
 TYPES = re.compile(r"\b[Aa]rray\([^()]*\)|\b(?:u?int|float|complex)\d+\b|0x…|\$…|/tmp/\S+")
 WORD = re.compile(r"[A-Za-z_][\w:]*")
 IDENTIFIER = re.compile(r"[A-Za-z]_+[A-Za-z]|^_|[a-z][A-Z]|::")
-COMMON = set("""a an and are argument arguments as at attribute be but by cannot class division does error exactly expected failed for found
-from function given got has import in index int float instance is it keyword list missing module name no none not object of on or out
-positional range required str takes that the this to type types unexpected was with zero cuda cupy numpy numba python""".split())
+COMMON = set(re.findall(r"\w+", """a an and are argument arguments as at attribute be but by cannot class division does error exactly
+expected failed for found from function given got has import in index int float instance is it keyword
+list missing module name no none not object of on or out positional range required str takes that the
+this to type types unexpected was with zero cuda cupy numpy numba python"""))
 VAGUE = re.compile(r"has no attribute|^CUDA_ERROR_")
 CALL = re.compile(r"\(\) (?:got an unexpected keyword argument|missing \d+ required|takes )")
 
@@ -132,7 +133,7 @@ def anonymous(text, cell):
 
 
 def weigh(text):
-    """How much words tell, as a level: names from a library most, common words nothing; a missing attribute or a constant of CUDA little."""
+    """How much words tell, as a level: a library's names most, common words nothing, a missing attribute or a constant of CUDA little."""
     words = [word for word in WORD.findall(text.replace("…", " ")) if word.lower() not in COMMON and len(word) > 1]
     weight = sum((3 if word.isupper() else 4) if IDENTIFIER.search(word) else 1 for word in words)
     return 2 if weight >= 4 and not VAGUE.search(text) else 1 if weight >= 2 else 0
