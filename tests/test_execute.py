@@ -1,0 +1,94 @@
+"""The stored form of a notebook, and what is never stored."""
+import copy
+
+import nbformat
+import pytest
+from test_chapters import execute_here, write_chapter
+
+from casebook import execute
+from casebook.errors import CasebookError
+
+CARD = "# A title\n\n| | |\n|---|---|\n| **Affected** | all |\n| **Needs** | a GPU for 1 of 1 cells; a compiler; about 9 minutes |\n"
+
+
+def tagged(chapter, *tags):
+    for cell, tag in zip(chapter.cells, tags, strict=True):
+        cell.node.metadata = nbformat.from_dict({"tags": tag.split(), "collapsed": True, "execution": {"a": 1}})
+    return chapter
+
+
+def test_the_card_says_what_the_run_needed(tmp_path):
+    chapter = execute_here(write_chapter(tmp_path, ["print(1)"], card=CARD))
+    assert chapter.notebook.cells[0].source == CARD.replace("a GPU for 1 of 1 cells", "no GPU").replace("9 minutes", "1 minute")
+
+
+def test_the_card_counts_the_gpu_cells(tmp_path):
+    chapter = write_chapter(tmp_path, ["pass", "%%gpu\npass", "pass"], card=CARD)
+    execute.write_needs(chapter, 70)
+    assert "| **Needs** | a GPU for 1 of 3 cells; a compiler; about 1 minute |" in chapter.notebook.cells[0].source
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(20, "about 1 minute"), (100, "about 2 minutes"), (601, "about 10 minutes")])
+def test_minutes_are_rounded(tmp_path, seconds, words):
+    chapter = write_chapter(tmp_path, ["pass"], card=CARD)
+    execute.write_needs(chapter, seconds)
+    assert f"| **Needs** | no GPU; a compiler; {words} |" in chapter.notebook.cells[0].source
+    assert "| **Affected** | all |" in chapter.notebook.cells[0].source
+
+
+def test_solutions_and_checks_are_folded_and_other_metadata_goes(tmp_path):
+    chapter = tagged(write_chapter(tmp_path, ["pass"] * 4), "exercise", "check", "solution nbval-skip", "")
+    outputs = [nbformat.v4.new_output("stream", text="kept")]
+    chapter.cells[2].node.outputs = copy.deepcopy(outputs)
+    for _ in range(2):
+        execute.fold(chapter.notebook)
+        assert [c.node.metadata for c in chapter.cells] == [
+            {"tags": ["exercise"]}, {"tags": ["check"], "cellView": "form", "jupyter": {"source_hidden": True}},
+            {"tags": ["solution", "nbval-skip"], "cellView": "form", "jupyter": {"source_hidden": True, "outputs_hidden": True}}, {}]
+    nbformat.validate(chapter.notebook)
+    assert chapter.cells[2].node.outputs == outputs
+
+
+def test_execute_folds(tmp_path):
+    chapter = execute_here(tagged(write_chapter(tmp_path, ["print(1)", "pass"]), "check", "exercise"))
+    assert [c.node.metadata for c in chapter.cells] == [
+        {"tags": ["check"], "cellView": "form", "jupyter": {"source_hidden": True}}, {"tags": ["exercise"]}]
+
+
+def test_the_normal_form_forgets_where_it_was_run(tmp_path):
+    chapter = execute_here(write_chapter(tmp_path, ["from IPython.display import display\ndisplay(1, metadata={'a': 1})\n7"]))
+    (cell,) = chapter.cells
+    assert [output.metadata for output in cell.node.outputs] == [{}, {}]
+    assert (cell.node.execution_count, cell.node.outputs[1].execution_count) == (1, 1)
+    assert set(chapter.notebook.metadata) == {"kernelspec", "language_info", "casebook"}
+    assert chapter.notebook.metadata.language_info == {"name": "python"}
+
+
+NEVER = {
+    "skipped": ("print('Skipped: this cell shows what happens on drivers >=999')", "was skipped on this machine"),
+    "not alone": ("from timing import Rounds\nRounds({'a': [1, 2, 9, 9]}).claim('a is fast', True)", "asserts nothing about time"),
+}
+
+
+@pytest.mark.parametrize("what", NEVER)
+def test_nothing_is_stored_of_a_cell_that_proves_nothing(tmp_path, what):
+    source, sentence = NEVER[what]
+    chapter = write_chapter(tmp_path, ["%load_ext casebook", source])
+    before = chapter.path.read_bytes()
+    with pytest.raises(CasebookError, match=rf"09-example, cell \[2\]: .*{sentence}"):
+        execute_here(chapter)
+    assert chapter.path.read_bytes() == before
+
+
+def test_a_run_that_is_interrupted_while_it_writes_leaves_the_old_notebook(tmp_path, monkeypatch):
+    chapter = write_chapter(tmp_path, ["print(1)"])
+    before = chapter.path.read_bytes()
+
+    def interrupted(notebook, path):
+        path.write_text("half a note")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(nbformat, "write", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        execute.write(chapter)
+    assert chapter.path.read_bytes() == before
