@@ -15,7 +15,7 @@ One sentence.
 
 | | |
 |---|---|
-| **Libraries** | numpy |
+| **Libraries** | numpy, and Numba's built-in CUDA target |
 | **Kind** | crash · slow |
 | **Affected** | 2.4.6 |
 | **Fixed in** | never |
@@ -37,14 +37,34 @@ ZeroDivisionError: division by zero
 as told: ZeroDivisionError
 """
 FIXED = HEADER + "# timeout = 60\n# ///\ndef half(n):\n    return n / 2"
+NEWER = FIXED.replace("numpy==2.4.6", "numpy==2.5.5")
 KERNEL = "%%gpu\nfrom numba import cuda\nwhile True:\n    break"
+TABLE = "<table><tr><th>option</th><th>what becomes of it</th></tr><tr><td>-ftz</td><td>dropped</td></tr></table>"
+PICTURE = ('<svg xmlns="http://www.w3.org/2000/svg" width="700" height="40" viewBox="0 0 700 40">'
+           '<text x="4" y="20" fill="#757575">words</text></svg>')
+DARK_PICTURE = PICTURE.replace("#757575", "#111111")
+
+
+def shows(source, *tags, **data):
+    """A code cell with one output in several forms: `shows("…", text_plain="…", image_svg="…")`."""
+    kinds = {"text_plain": "text/plain", "text_html": "text/html", "image_svg": "image/svg+xml"}
+    bundle = {kinds[name]: value for name, value in data.items()}
+    return new_code_cell(source, metadata={"tags": list(tags)}, outputs=[new_output("display_data", bundle)])
 
 
 def sample():
     """A chapter with a cell of each kind."""
-    cells = [new_markdown_cell(CARD), new_code_cell(FAILING, outputs=[new_output("stream", text=PRINTED)]),
-             new_code_cell(FIXED), new_code_cell(KERNEL, outputs=[new_output("stream", text="a line\n" * 50)]),
-             new_code_cell("answer = 42", metadata={"tags": ["solution"]}), new_code_cell("figure()", metadata={"tags": ["hide-input"]})]
+    cells = [new_markdown_cell(CARD), new_markdown_cell("## The symptom"),
+             new_code_cell(FAILING, outputs=[new_output("stream", text=PRINTED)]),
+             new_code_cell(FIXED, outputs=[new_output("stream", text="as told: exit status 0\n")]),
+             new_code_cell(KERNEL, outputs=[new_output("stream", text="a line\n" * 50)]),
+             new_code_cell("answer = 42", metadata={"tags": ["solution"]}),
+             new_markdown_cell("The plot shows words."),
+             shows("figure()\nfigure()", "hide-input", image_svg=PICTURE, text_plain="<Figure>"),
+             new_code_cell(NEWER, outputs=[new_output("stream", text=f"{'a long message ' * 30}\nas told: exit status 0\n")]),
+             shows("table()", text_html=TABLE, text_plain="option  what becomes of it\n-ftz    dropped"),
+             new_code_cell("columns()", outputs=[new_output("stream", text=f"name{' ' * 40}value{' ' * 60}unit\n" * 4)]),
+             shows("drawing()", image_svg=DARK_PICTURE, text_plain="<Figure>")]
     return new_notebook(cells=cells, metadata={"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
                                                "language_info": {"name": "python"}})
 
@@ -64,47 +84,3 @@ def copy(folder):
 def build(folder):
     command = [Path(sys.executable).with_name("jupyter-book"), "build", ".", "-W", "--keep-going", "-n"]
     return subprocess.run(command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-
-
-# What people paste that is no case of this book.
-UNRELATED = (
-    """Traceback (most recent call last):
-  File "train.py", line 12, in <module>
-    batch["labels"]
-KeyError: 'labels'""",
-    """Traceback (most recent call last):
-  File "/srv/app/main.py", line 40, in load
-    return settings.keys()
-AttributeError: 'NoneType' object has no attribute 'keys'""",
-    """Traceback (most recent call last):
-  File "fit.py", line 8, in <module>
-    total(a, b)
-  File "/opt/venv/lib/python3.12/site-packages/numba/core/dispatcher.py", line 423, in _compile_for_args
-    error_rewrite(e, 'typing')
-numba.core.errors.TypingError: Failed in nopython mode pipeline (step: nopython frontend)
-No implementation of function Function(<built-in function add>) found for signature:
- >>> add(unicode_type, int64)""",
-    """Traceback (most recent call last):
-  File "base.py", line 3, in forward
-    raise NotImplementedError
-NotImplementedError""",
-    """Traceback (most recent call last):
-  File "big.py", line 5, in <module>
-    cp.zeros((1 << 20, 1 << 20))
-  File "/opt/venv/lib/python3.12/site-packages/cupy/_creation/basic.py", line 248, in zeros
-    a = cupy.ndarray(shape, dtype, order=order)
-cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 8,796,093,022,208 bytes (allocated so far: 0 bytes).""",
-    "Segmentation fault (core dumped)",
-    """Traceback (most recent call last):
-  File "scale.py", line 14, in <module>
-    scale[1, 32](x)
-  File "/opt/venv/lib/python3.12/site-packages/numba/cuda/dispatcher.py", line 541, in __call__
-    return self.dispatcher.call(args, self.griddim, self.blockdim)
-TypeError: missing a required argument: 'factor'""",
-    """Traceback (most recent call last):
-  File "upload.py", line 9, in <module>
-    check(size)
-  File "/opt/venv/lib/python3.12/site-packages/PIL/Image.py", line 3402, in _decompression_bomb_check
-    raise ValueError(msg)
-ValueError: Image size (200000000 pixels) exceeds the limit""",
-)

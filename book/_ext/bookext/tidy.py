@@ -10,7 +10,7 @@ from docutils import nodes
 from . import notebook
 
 # fontawesome.js (1.5 MB) draws the icons that a web font draws too.
-UNUSED = ("scripts/fontawesome.js*", "scripts/*.map", "styles/*.map", "sphinx-thebe*", "images/logo_[bdj]*")
+UNUSED = ("scripts/fontawesome.js*", "scripts/*.map", "styles/*.map", "sphinx-thebe*", "images/logo_[bdj]*", "*macros.html")
 NUMBER = re.compile(r'(<a class="(?:current )?reference internal") (href="(?:[^"]*/)?(\d\d)-[^"#]+\.html")')
 MENDS = [
     # The sidebar shows the cases' numbers.
@@ -36,6 +36,13 @@ MENDS = [
 # Nothing is loaded from elsewhere. The theme has scripts and styles inside its pages.
 POLICY = ("default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
           "font-src 'self' data:; object-src 'none'; base-uri 'self'; form-action 'self'")
+
+
+FIRST_PAGE = f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}"><title>GPU Python Casebook</title>
+<meta http-equiv="refresh" content="0; url=book/index.html"></head>
+<body><p><a href="book/index.html">The first page</a></p></body></html>
+"""
 
 
 def state_policy(app, pagename, templatename, context, doctree):
@@ -98,6 +105,7 @@ def finish(app, exception):
     for name, value in {"title": app.config.html_title, "root": urlsplit(site).path, "policy": POLICY}.items():
         missing = missing.replace(f"{{{name}}}", value)
     (out / "404.html").write_text(missing, "utf8")
+    (out / "index.html").write_text(FIRST_PAGE, "utf8")
     (out / "sitemap.txt").write_text("".join(f"{site}{name}.html\n" for name in sorted(app.env.found_docs)), "utf8")
 
 
