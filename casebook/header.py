@@ -19,6 +19,8 @@ from .errors import HeaderError
 
 BLOCK = re.compile(r"(?m)^# /// script$\s(?P<content>(^#(| .*)$\s)+)^# ///$")
 
+UNRELATED = "The five boxing wizards jump quickly: (0123456789)."      # every letter and digit, and no error's message
+
 
 @dataclass(frozen=True)
 class Header:
@@ -191,8 +193,10 @@ def check_pattern(pattern):
     if pattern is None:
         return
     try:
-        matches_nothing = re.search(pattern, "") is not None
+        search = re.compile(pattern, re.DOTALL).search
     except re.error as error:
         raise HeaderError(f"match = {pattern!r} is not a regular expression: {error}") from None
-    if matches_nothing:
+    if search(""):
         raise HeaderError(f"match = {pattern!r} matches the empty string, so it would check nothing")
+    if found := search(UNRELATED):
+        raise HeaderError(f"match = {pattern!r} matches {found[0]!r} in any text, so it would check nothing: say more of the message")

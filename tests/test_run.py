@@ -14,6 +14,7 @@ from helpers import cell, gone, play, wait_until
 from casebook import environment
 from casebook.errors import UnexpectedOutcome
 
+pytestmark = pytest.mark.timeout(60)       # seconds: a script that nobody ends must not hold the suite
 DIE = "import os, signal; os.kill(os.getpid(), signal.{})"
 
 
