@@ -105,7 +105,7 @@ def words(part):
     first = max(part.since, part.oldest, key=doctor.release)
     begins = doctor.release(first) > doctor.release("0.0")
     if not part.fixed:
-        return [f"last looked at: {part.newest}", f"up to {part.newest}", f"{first} to {part.newest}"]
+        return [f"{first} to {part.newest}"] if begins else [f"last looked at: {part.newest}", f"up to {part.newest}"]
     if not begins:
         return [f"up to {part.last}"]
     return [first] if first == part.last else [f"{first} to {part.last}"]
