@@ -17,6 +17,7 @@ from .chapters import ROOT
 from .errors import CasebookError
 
 NOT_ALONE = "not alone on this machine"     # what casebook/child/timing.py prints where it asserts nothing
+FOLDED = {"check": "# The check", "solution": "# A solution"}
 
 
 def execute(chapter):
@@ -28,6 +29,7 @@ def execute(chapter):
     start = time.monotonic()
     client = NotebookClient(chapter.notebook, kernel_name="python3", timeout=900, coalesce_streams=True, record_timing=False,
                             resources={"metadata": {"path": str(ROOT / "notebooks")}})
+    fold(chapter.notebook)
     numbers = {c.node.id: c.number for c in chapter.cells}
     with client.setup_kernel():
         for index, node in enumerate(chapter.notebook.cells):
@@ -67,7 +69,6 @@ def normalise(notebook):
     """Bring a notebook into the stored form, in place; its outputs stay as they are, but for numbers and metadata."""
     notebook.metadata = nbformat.from_dict({"kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
                                             "language_info": {"name": "python"}})
-    fold(notebook)
     number = 0
     for cell in notebook.cells:
         if cell.cell_type == "code":
@@ -81,15 +82,19 @@ def normalise(notebook):
 
 
 def fold(notebook):
-    """Leave of the cells' metadata the tags, and fold what would give an answer away: in JupyterLab, and on Colab (cellView)."""
+    """Leave of the cells' metadata the tags, and fold what would give an answer away: in JupyterLab, and on Colab (cellView).
+
+    JupyterLab shows the first line of a folded cell, so that says what is folded.
+    """
     for cell in notebook.cells:
         tags = cell.metadata.get("tags", [])
-        metadata = {"tags": tags} if tags else {}
-        if "check" in tags or "solution" in tags:
-            metadata |= {"cellView": "form", "jupyter": {"source_hidden": True}}
+        cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})
+        for tag, line in FOLDED.items():
+            if tag in tags:
+                cell.metadata |= nbformat.from_dict({"cellView": "form", "jupyter": {"source_hidden": True}})
+                cell.source = cell.source if cell.source.startswith(("#", "%%")) else f"{line}\n{cell.source}"
         if "solution" in tags:
-            metadata["jupyter"]["outputs_hidden"] = True
-        cell.metadata = nbformat.from_dict(metadata)
+            cell.metadata.jupyter.outputs_hidden = True
 
 
 def write(chapter):

@@ -20,6 +20,8 @@ FRAME = f"""<div {MARK} style="border-left: 4px solid #8a8a8a; padding-left: 0.8
 {{parts}}
 </div>"""
 
+PRE = 'style="font-size: var(--jp-code-font-size, inherit); margin: 0"'
+
 
 def show(source, names):
     """Display the stored output of the cell with this source, if it is found; `names` are the kernel's names."""
@@ -92,7 +94,7 @@ def as_html(output):
         return picture("image/svg+xml", base64.b64encode(data["image/svg+xml"].encode()).decode())
     if "image/png" in data:
         return picture("image/png", data["image/png"].replace("\n", ""))
-    return f"<pre>{html.escape(as_text(output))}</pre>"
+    return f"<pre {PRE}>{html.escape(as_text(output))}</pre>"
 
 
 def picture(kind, encoded):

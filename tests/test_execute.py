@@ -45,8 +45,16 @@ def test_solutions_and_checks_are_folded_and_other_metadata_goes(tmp_path):
         assert [c.node.metadata for c in chapter.cells] == [
             {"tags": ["exercise"]}, {"tags": ["check"], "cellView": "form", "jupyter": {"source_hidden": True}},
             {"tags": ["solution", "nbval-skip"], "cellView": "form", "jupyter": {"source_hidden": True, "outputs_hidden": True}}, {}]
+        assert [c.source for c in chapter.cells] == ["pass", "# The check\npass", "# A solution\npass", "pass"]
     nbformat.validate(chapter.notebook)
     assert chapter.cells[2].node.outputs == outputs
+
+
+@pytest.mark.parametrize("source", ["%%pinned\npass", "%%gpu\npass", "# A way\npass"])
+def test_a_first_line_that_tells_nothing_stays(tmp_path, source):
+    chapter = tagged(write_chapter(tmp_path, [source]), "solution")
+    execute.fold(chapter.notebook)
+    assert chapter.cells[0].source == source
 
 
 def test_execute_folds(tmp_path):

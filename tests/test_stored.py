@@ -11,7 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from casebook import chapters, gpu, stored
 from casebook.chapters import Chapter
 from casebook.magic import NO_GPU, load
-from casebook.stored import MARK, framed
+from casebook.stored import MARK, PRE, framed
 
 TITLE = "stored output of an NVIDIA H200, 2026-11-20"
 PINNED = "%%pinned\n" + cell("print('<b>')", "gpu = true").rstrip()
@@ -105,17 +105,18 @@ def test_the_text_has_a_line_beside_it(file):
 
 
 def test_the_html_has_every_part_in_a_frame(file):
-    assert "<pre>&lt;b&gt;\n\nas told: exit status 0\n</pre>" in framed(file, PINNED)["text/html"]
+    assert f"<pre {PRE}>&lt;b&gt;\n\nas told: exit status 0\n</pre>" in framed(file, PINNED)["text/html"]
     page = framed(file, KERNEL)["text/html"]
-    parts = TITLE, "<pre>0\n1\n</pre>", "<table></table>", f"base64,{base64.b64encode(SVG.encode()).decode()}"
+    parts = TITLE, f"<pre {PRE}>0\n1\n</pre>", "<table></table>", f"base64,{base64.b64encode(SVG.encode()).decode()}"
     assert MARK in page
     assert [page.count(part) for part in parts] == [1, 1, 1, 1]
     assert sorted(parts, key=page.index) == list(parts)
 
 
 @pytest.mark.parametrize(("data", "shown"), [
-    ({"image/png": "iVBO\nRw0K"}, 'src="data:image/png;base64,iVBORw0K"'), ({"text/markdown": "*a* < b"}, "<pre>*a* &lt; b</pre>"),
-    ({"text/latex": "$x$"}, "<pre>(a picture)</pre>"), ({"application/json": {"a": 1}, "text/plain": "json"}, "<pre>json</pre>")])
+    ({"image/png": "iVBO\nRw0K"}, 'src="data:image/png;base64,iVBORw0K"'), ({"text/markdown": "*a* < b"}, f"<pre {PRE}>*a* &lt; b</pre>"),
+    ({"text/latex": "$x$"}, f"<pre {PRE}>(a picture)</pre>"),
+    ({"application/json": {"a": 1}, "text/plain": "json"}, f"<pre {PRE}>json</pre>")])
 def test_other_kinds(tmp_path, data, shown):
     file = write(tmp_path / "a.ipynb", {KERNEL: [nbformat.v4.new_output("display_data", data)]})
     assert shown in framed(file, KERNEL)["text/html"]
