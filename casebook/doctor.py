@@ -23,6 +23,7 @@ BOOK = "https://github.com/gpu-python-casebook/gpu-python-casebook/blob/main/not
 
 AFFECTED, NOT_AFFECTED, CANNOT_TELL = "affected", "not affected", "cannot tell"
 LOOK_OUT = "look out"         # every release does it; whether it bites is up to the program
+WORST_FIRST = AFFECTED, LOOK_OUT, CANNOT_TELL, NOT_AFFECTED
 
 WATCHED = {         # the parts that are looked for, and the names that their packages have
     "numba": "numba", "numba-cuda": "numba-cuda", "numba-cuda-mlir": "numba-cuda-mlir", "cupy": r"cupy(-(cuda|rocm)[\w-]+)?",
@@ -44,6 +45,7 @@ class Range:
     last: str | None = None             # ... and the last one with it
     oldest: str = "0.0"                 # the book looked at no older release ...
     newest: str | None = None           # ... and, where nothing is fixed, at no newer one
+    everywhere: bool = False            # no release is without it, so none here is worse than another
 
     def judge(self, label, version):
         """Status of one release, and why."""
@@ -58,12 +60,12 @@ class Range:
             return CANNOT_TELL, f"{what} is older than {self.oldest}, the oldest that the book looked at"
         if self.newest and number > release(self.newest):
             return CANNOT_TELL, f"{what} is newer than {self.newest}, the newest that the book looked at"
-        return AFFECTED, what
+        return LOOK_OUT if self.everywhere else AFFECTED, what
 
 
 @dataclass(frozen=True)
 class Case:
-    """One fault: where it is, what it is, and the cure. The first range whose part is installed decides."""
+    """One fault: where it is, what it is, and the cure. The worst range whose part is installed decides."""
 
     name: str
     symptom: str
@@ -73,14 +75,13 @@ class Case:
     beside: Range | None = None         # the fault shows only beside these releases of another part
     remains: str = ""                   # what the fixed releases still do
     absent: str = ""                    # what is to be said where nothing is installed
-    everywhere: bool = False            # no release is without it, so nothing here is worse than elsewhere
 
     def examine(self, parts):
         """The Finding in an environment; `parts` holds a label and a version for each part that is there."""
-        found = next((r for r in self.ranges if r.part in parts), None)
+        found = [r.judge(*parts[r.part]) for r in self.ranges if r.part in parts]
         if not found:
             return self.finding(NOT_AFFECTED, self.missing(parts))
-        status, why = found.judge(*parts[found.part])
+        status, why = min(found, key=lambda judged: WORST_FIRST.index(judged[0]))
         if status != NOT_AFFECTED and self.beside:
             if self.beside.part not in parts:
                 status, why = CANNOT_TELL, f"{why}: the fault needs {self.beside.part} {self.beside.since} or later, and there is none here"
@@ -88,8 +89,6 @@ class Case:
                 other, other_why = self.beside.judge(*parts[self.beside.part])
                 status = status if other == AFFECTED else other
                 why = f"{why}, with {other_why}"
-        if status == AFFECTED and self.everywhere:
-            status = LOOK_OUT
         return self.finding(status, why, self.remains if status == NOT_AFFECTED else "")
 
     def missing(self, parts):
@@ -141,16 +140,16 @@ CASES = (
          absent="; a module that was compiled elsewhere keeps the release it was built with"),
     Case("19-driver-580", "Old Numba on a driver from 580: CUDA_ERROR_CONTEXT_IS_DESTROYED, or a crash",
          (Range("numba-cuda", fixed="0.8.1", last="0.8.0"), Range(BUILT_IN, fixed="0.63.0", last="0.62.1")),
-         "Install numba-cuda 0.8.1 or later, or Numba 0.63.0 or later.",
+         "Install numba-cuda 0.8.1 or later, or Numba 0.63.1 or later.",
          "19-driver-580", beside=Range(DRIVER, since="13.0")),
     Case("18-numpy-2.5", "numba-cuda with NumPy 2.5: module 'numpy' has no attribute 'row_stack'",
          (Range("numba-cuda", since="0.21.0", newest="0.30.4"),),
          "Install NumPy older than 2.5.",
          "18-numpy-2.5", beside=Range("numpy", since="2.5")),
     Case("10-unchecked-signature", "A kernel with one signature takes arrays of any type: wrong numbers, without an error",
-         (Range("numba-cuda", newest="0.30.4"), Range(BUILT_IN, newest="0.68.1")),
+         (Range("numba-cuda", newest="0.30.4", everywhere=True), Range(BUILT_IN, newest="0.68.1", everywhere=True)),
          "Put the signature into a list, cuda.jit([signature]), or leave it out.",
-         "10-unchecked-signature", everywhere=True),
+         "10-unchecked-signature"),
     Case("11-byte-offset", "A view that came through DLPack begins too early: wrong numbers, without an error",
          (Range("cuda-core", fixed="1.2.0", last="1.1.1"),),
          "Install cuda-core 1.2.0 or later.",
@@ -160,9 +159,30 @@ CASES = (
          "Install CuPy 14.1.0 or later.",
          "12-sort-out-of-memory"),
     Case("13-stale-helper", "An edited helper or header has no effect: the kernel comes out of a cache",
-         (Range("numba-cuda", newest="0.30.4"), Range("numba-cuda-mlir", newest="0.6.0"), Range("cupy", newest="14.2.0")),
+         (Range("numba-cuda", newest="0.30.4", everywhere=True), Range("numba-cuda-mlir", newest="0.6.0", everywhere=True),
+          Range("cupy", newest="14.2.0", everywhere=True)),
          "Give the kernel its helper by a closure (Numba), or the header's checksum as an option (CuPy).",
-         "13-stale-helper", everywhere=True),
+         "13-stale-helper"),
+    Case("14-two-billion", "An array of more than two billion elements: elements that no thread reached, or a sum that sums nothing",
+         (Range("cupy", fixed="14.1.0", last="14.0.1"), Range("numba-cuda-mlir", newest="0.6.0", everywhere=True)),
+         "Install CuPy 14.1.0 or later; in numba-cuda-mlir, compute the thread's number in 64 bits.",
+         "14-two-billion"),
+    Case("15-filter-in-place", "A filter of cupyx.scipy.ndimage that writes into its input gives the image back",
+         (Range("cupy", fixed="14.2.0", last="14.1.1"),),
+         "Install CuPy 14.2.0 or later, or write into another array.",
+         "15-filter-in-place"),
+    Case("16-sums-that-vary", "The same sum of the same numbers, and other last digits in every run",
+         (Range("cupy", newest="14.2.0", everywhere=True),),
+         "Set CUPY_ACCELERATORS to nothing for cumsum, or sum integers in fixed point.",
+         "16-sums-that-vary"),
+    Case("20-barrier-hang", "A kernel with a barrier in the condition of a loop never ends",
+         (Range("numba-cuda", newest="0.30.4", everywhere=True), Range("numba-cuda-mlir", newest="0.6.0", everywhere=True)),
+         "Call the barrier in the body of the loop: while True, barrier, break.",
+         "20-barrier-hang"),
+    Case("21-one-literal", "A float32 kernel with one decimal literal computes in float64: slow",
+         (Range("numba-cuda", newest="0.30.4", everywhere=True), Range("numba-cuda-mlir", newest="0.6.0", everywhere=True)),
+         "Write the constant as numpy.float32(...).",
+         "21-one-literal"),
 )
 
 
@@ -355,7 +375,7 @@ def report(machine, findings):
         "Not there": ", ".join(absent) or "nothing",
     }
     lines = [paragraph(f"{name:14}", text) for name, text in facts.items()]
-    told = [f for status in (AFFECTED, LOOK_OUT, CANNOT_TELL, NOT_AFFECTED) for f in findings if f.status == status]
+    told = sorted(findings, key=lambda finding: WORST_FIRST.index(finding.status))
     for finding in told:
         if finding.status == NOT_AFFECTED and not finding.remains:
             continue
