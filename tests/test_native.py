@@ -375,6 +375,7 @@ assert da.to_host(da.add(a, b, late=1)).sum() == 300_009
 x, weight, out = asarray(ones((100, 1001), "f4")), asarray(ones(1001, "f4")), empty((100, 1001), "f4")
 da.rms_norm(x, weight, out)
 da.rms_norm(x, weight, out, stream=s.ptr)
+s.synchronize()
 da.add_into(x[0], weight, out[0])
 da.add_into(x[0], out[0], out[0], s.ptr)
 s.synchronize()
