@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from helpers import ROOT, SIX, cell, play
 
-from casebook import environment
+from casebook import environment, gpu
 from casebook.errors import EnvironmentFailure
 from casebook.header import read
 
@@ -48,6 +48,42 @@ def test_a_new_environment_reports_its_progress_and_an_old_one_none(empty_caches
     reports.clear()
     environment.make(header(), reports.append)
     assert reports == []
+
+
+@pytest.mark.parametrize(("answers", "asked"), [([0], [("--offline",)]), ([1, 0], [("--offline",), ()])])
+def test_uv_is_asked_offline_first(empty_caches, monkeypatch, answers, asked):
+    """The network is used only where uv's cache does not do."""
+    calls, uv_sync = [], environment.uv_sync
+
+    def answer(spec, report, *options):
+        calls.append(options)
+        return (answers.pop(0), "not there") if answers[0] else (answers.pop(0), uv_sync(spec, report, *options)[1])
+
+    monkeypatch.setattr(environment, "uv_sync", answer)
+    assert environment.make(header()).python.exists()
+    assert calls == asked
+
+
+def test_no_other_process_sees_half_of_a_file(tmp_path, monkeypatch):
+    path, seen, replace = tmp_path / "new" / "spec.py", [], os.replace
+
+    def watched(source, target):
+        seen.append((Path(source).read_text(), Path(source).parent == path.parent, path.exists()))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", watched)
+    environment.write_once(path, "the whole text")
+    environment.write_once(path, "another text")
+    assert seen == [("the whole text", True, False)]
+    assert [(p.name, p.read_text()) for p in path.parent.iterdir()] == [("spec.py", "the whole text")]
+
+
+@pytest.mark.parametrize(("value", "meaning"), [(None, False), ("", False), ("0", False), ("1", True), ("yes", True)])
+def test_when_a_gpu_is_required(monkeypatch, value, meaning):
+    monkeypatch.delenv("CASEBOOK_REQUIRE_GPU", raising=False)
+    if value is not None:
+        monkeypatch.setenv("CASEBOOK_REQUIRE_GPU", value)
+    assert gpu.required() is meaning
 
 
 def test_an_environment_that_lost_its_folder_is_made_again(empty_caches):

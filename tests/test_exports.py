@@ -1,6 +1,6 @@
-"""One cell of each environment as a file: `uv run` on it, with nothing else, ends as the cell's header promises.
+"""Cells as files: `uv run` on them, with nothing else, ends as the cell's header promises. The mechanics are in test_export.py.
 
-Left out: environments of GPU cells alone, and cells that build native/, which cannot be exported. The mechanics are in test_export.py.
+Run here is one cell of each library and way to end; cells that build native/ cannot be exported. All others are compiled.
 """
 import subprocess
 
@@ -14,12 +14,15 @@ UV_FAILED = 2       # uv's own exit status; no header promises it
 
 
 def exportable():
-    """For each environment the first cell that runs without a GPU."""
+    """For each library and way to end the first cell that runs without a GPU."""
     found = {}
     for book in chapters.load():
         for cell in book.cells:
-            if cell.pinned and not cell.needs_gpu and not cell.header.build and not cell.header.timeout_expected:
-                found.setdefault(cell.header.environment_key, pytest.param(book, cell, id=f"{book.name}-{cell.number}"))
+            header = cell.header
+            if header and not header.gpu and not header.build and not header.timeout_expected:
+                library = header.dependencies[0].split("==")[0] if header.dependencies else "none"
+                kind = library, header.raises is None, header.signal, header.cuda_home, bool(header.env)
+                found.setdefault(kind, pytest.param(book, cell, id=f"{book.name}-{cell.number}"))
     return found.values()
 
 

@@ -1,6 +1,7 @@
 """Runs of real scripts: each way to end, expected and not, and what is shown of it."""
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -13,6 +14,7 @@ from helpers import cell, gone, play, wait_until
 
 from casebook import environment
 from casebook.errors import UnexpectedOutcome
+from casebook.run import guarded_group
 
 pytestmark = pytest.mark.timeout(60)       # seconds: a script that nobody ends must not hold the suite
 DIE = "import os, signal; os.kill(os.getpid(), signal.{})"
@@ -210,6 +212,14 @@ time.sleep(600)"""
     parent.kill()
     parent.wait()
     assert wait_until(lambda: gone(int((tmp_path / "pid").read_text())))
+
+
+def test_a_group_does_not_outlive_its_block():
+    with guarded_group() as group:
+        sleeper = subprocess.Popen(["sleep", "600"], process_group=group)
+        assert not gone(sleeper.pid)
+    assert wait_until(lambda: gone(sleeper.pid) and gone(group))
+    assert sleeper.wait() == -signal.SIGKILL
 
 
 def test_the_file_of_the_script_is_real():

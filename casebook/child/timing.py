@@ -5,7 +5,7 @@
     print(r.table())
 
 Somebody else on the GPU shows in two ways: an idle GPU answers late, when the other's turn is over, and the rounds have a spread. Then
-nothing is claimed. On an H200 the answer took 0.01 ms alone, and 0.4 to 8 ms beside one to four busy processes. Why not
+nothing is claimed. On an H200 a copy of 4 KB, waited for, took 0.014 ms alone, and 0.4 to 8 ms beside one to four busy processes. Why not
 cupyx.profiler.benchmark or cuda-bench: both measure one alternative after the other, so a change between them looks like a difference,
 and both need packages that the pinned environments do not have.
 """
