@@ -183,6 +183,10 @@ CASES = (
          (Range("numba-cuda", newest="0.30.4", everywhere=True), Range("numba-cuda-mlir", newest="0.6.0", everywhere=True)),
          "Write the constant as numpy.float32(...).",
          "21-one-literal"),
+    Case("22-fuse-and-memory", "A fused or elementwise kernel runs at a fraction of the memory's rate: slow",
+         (Range("cupy", newest="14.2.0", everywhere=True),),
+         "Launch it with larger blocks where the GPU's memory is fast; measure first.",
+         "22-fuse-and-memory"),
 )
 
 

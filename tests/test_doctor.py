@@ -266,8 +266,9 @@ def test_versions_at_the_edges(name, versions, expected):
 
 def test_every_chapter_is_in_the_table():
     """What the table says of the releases is compared with the cards by casebook.checks."""
-    assert {ONE, TWO, THREE, FOUR, FIVE} <= set(CASES)
-    assert {case.chapter for case in doctor.CASES} <= set(BOOKS)
+    silent = {name for name, book in BOOKS.items() if "`" not in book.card["You see"]}
+    told = {case.chapter for case in doctor.CASES}
+    assert {ONE, TWO, THREE, FOUR, FIVE} | silent <= told <= set(BOOKS)
     assert chapters.address() == doctor.BOOK.split("/blob/")[0]
 
 
