@@ -21,7 +21,7 @@ function doubt({ message, by }) {
   const library = named(message.libraries);
   if (message.condition) return `if ${message.condition}`;
   if (message.signal) return `if ${library} is in the crash; many faults end by ${message.signal}`;
-  if (by === "related") return `if the function was compiled for the GPU: what you pasted shows frames of Numba, none of ${library}`;
+  if (by === "related") return `if ${library} is at work above: what you pasted shows frames of its relatives only`;
   if (message.level === 0) return "if your code does what the case does: these words have many other causes";
   if (by === "frame") return "if your code does what that place shows: the book meets these words beside the case";
   return `if ${library} raised it: the frames above these words would say so`;

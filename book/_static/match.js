@@ -70,8 +70,8 @@ function support(book, wanted, paste) {
   if (!wanted.length) return "frame";
   const framed = Object.keys(book.libraries).filter(name => new RegExp(book.libraries[name].frame).test(paste.frames));
   if (framed.some(name => wanted.includes(name))) return "frame";
-  if (framed.some(name => wanted.includes(book.libraries[name]["part of"]))) return "related";
-  if (framed.some(name => !book.libraries[name].mention)) return "foreign";
+  if (framed.some(name => book.libraries[name].beside?.some(other => wanted.includes(other)))) return "related";
+  if (framed.length) return "foreign";
   if (wanted.some(name => book.libraries[name].mention && new RegExp(book.libraries[name].mention).test(paste.shown))) return "mention";
   return "unknown";
 }

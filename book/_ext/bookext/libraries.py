@@ -1,6 +1,7 @@
 """The libraries that a pasted text can come from: how cards and stored outputs name them, how a traceback shows them, where to ask.
 
-`frame` and `mention` are JavaScript's patterns, searched in the lines of a paste (lower case, slashes for backslashes).
+`beside` names those whose tracebacks pass through a library, or whose code it shares. `frame` and `mention` are JavaScript's patterns,
+searched in the lines of a paste (lower case, slashes for backslashes).
 """
 import re
 
@@ -9,14 +10,15 @@ LIBRARIES = {
               "frame": r"(?<!numba_cuda_mlir/)numba_cuda/|numba/cuda/|numba\.cuda\.\w|cuda mode pipeline"
                        r"|frames? in [\w, ]*\bnumba(?:_cuda)?\b", "packages": ("numba-cuda", "numba"),
               "mention": r"\bnumba\b|\bcuda\.jit\b", "tracker": "https://github.com/NVIDIA/numba-cuda/issues"},
-    "mlir": {"label": "numba-cuda-mlir", "packages": ("numba-cuda-mlir",), "card": "numba-cuda-mlir", "folded": {"numba_cuda_mlir"},
+    "mlir": {"label": "numba-cuda-mlir", "packages": ("numba-cuda-mlir",), "beside": ["numba"], "card": "numba-cuda-mlir",
+             "folded": {"numba_cuda_mlir"},
              "frame": r"numba_cuda_mlir/|numba_cuda_mlir\.\w|frames? in [\w, ]*\bnumba_cuda_mlir\b",
              "mention": r"\bnumba[-_]cuda[-_]mlir\b", "tracker": "https://github.com/NVIDIA/numba-cuda-mlir/issues"},
     "cupy": {"label": "CuPy", "packages": ("cupy-cuda12x",), "card": "cupy", "folded": {"cupy", "cupyx", "cupy_backends"},
              "frame": r"(?<![\w.-])cupyx?/|cupy_backends|cupyx?\.[a-z_]+\.\w|frames? in [\w, ]*\bcupyx?\b",
              "mention": r"\bcupyx?\b", "tracker": "https://github.com/cupy/cupy/issues"},
     "cuda-python": {"label": "cuda-core and cuda-bindings", "card": r"cuda[.-](?:core|bindings)", "folded": {"cuda"},
-                    "packages": ("cuda-core", "cuda-bindings"),
+                    "packages": ("cuda-core", "cuda-bindings"), "beside": ["numba", "mlir"],
                     "frame": r"cuda/(?:core|bindings)/|-packages/cuda/|cuda[-_](?:python|core|bindings)/|cuda\.(?:core|bindings)\.\w"
                              r"|frames? in [\w, ]*\bcuda\b",
                     "mention": r"\bcuda[.-](?:core|bindings|python)\b", "tracker": "https://github.com/NVIDIA/cuda-python/issues"},
@@ -24,7 +26,7 @@ LIBRARIES = {
                  "frame": r"nanobind::|nanobind/|\bnb_(?:func|type|ndarray|internals)\w*|frames? in [\w, ]*\bnanobind\b",
                  "mention": r"\bnanobind\b|\bnb::", "tracker": "https://github.com/wjakob/nanobind/issues"},
     # What follows is no subject of the book. A message that these raised belongs to them.
-    "numba-cpu": {"label": "Numba", "part of": "numba", "frame": r"(?<![\w-])numba/(?!cuda/)\w|numba\.(?:core|np)\.\w",
+    "numba-cpu": {"label": "Numba", "beside": ["numba"], "frame": r"(?<![\w-])numba/(?!cuda/)\w|numba\.(?:core|np)\.\w",
                   "tracker": "https://github.com/numba/numba/issues"},
     "torch": {"label": "PyTorch", "card": "pytorch", "frame": r"(?<![\w.-])torch/\w|\btorch\._\w|libtorch|libc10",
               "tracker": "https://github.com/pytorch/pytorch/issues"},
@@ -49,7 +51,13 @@ def of_packages(packages):
     return [name for name, library in LIBRARIES.items() if library.get("folded", set()) & set(packages)]
 
 
+def of_link(link):
+    """The libraries that a thread is about, by the project that it belongs to."""
+    found = [name for name, library in LIBRARIES.items() if link.startswith(library["tracker"].removesuffix("issues"))]
+    return [other for name in found for other in (LIBRARIES[name].get("beside") if "card" not in LIBRARIES[name] else [name]) or ()]
+
+
 def for_page():
     """What the page needs of them."""
-    kept = ("label", "frame", "mention", "tracker", "part of")
+    kept = ("label", "frame", "mention", "tracker", "beside")
     return {name: {key: library[key] for key in kept if key in library} for name, library in LIBRARIES.items()}

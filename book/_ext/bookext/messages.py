@@ -15,6 +15,7 @@ from casebook import doctor
 from . import libraries
 
 OWN = ("The symptom", "Without a GPU")          # sections whose failures are the case itself
+EVERYDAY = ("OutOfMemoryError",)                # exceptions that say all there is to say
 FOLDED = re.compile(r"… \d+ frames? in (.*)")
 TYPE = re.compile(r"^(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning): ")
 PLACE = re.compile(r"^\S+\(\d+\): ")            # of a compiler: `default_program(5): `
@@ -65,10 +66,11 @@ def messages(chapter):
     for cell, section in sections(chapter):
         if cell.header and (cell.header.raises or cell.header.signal):
             made = ending(cell, named)
-            if not (made.level or made.signal or made.libraries):
+            if not tells(made):
                 continue
             message = found.setdefault(made.text, made)
             message.own = bool(message.cells and message.own) or section in OWN or any(words in made.text for words in card)
+            message.own &= not made.text.startswith("AssertionError")
             message.cells.append((cell.number, section))
     for words in card:
         if not any(words == text for text in found):
@@ -76,6 +78,13 @@ def messages(chapter):
     for message in (*doctors(chapter.name), *wild(chapter)):
         found.setdefault(message.text, message)
     return list(found.values())
+
+
+def tells(message):
+    """Whether a message is worth an entry: not what any program may print, nor a check that a cell makes in a few words."""
+    if message.text.startswith("AssertionError"):
+        return message.level == 2
+    return bool(message.level or message.signal or message.libraries) and not message.text.startswith(EVERYDAY)
 
 
 def sections(chapter):
@@ -99,7 +108,7 @@ def ending(cell, named):
     said = anonymous(shown, cell)
     text = f"{header.raises}: {said}" if shown else header.raises
     if not within and header.raises == "AssertionError":        # the cell's own check, in the book's own words
-        return Message(text, text, 2 if shown else 0, own=False, libraries=named if shown else [])
+        return Message(text, text, weigh(said), own=False, libraries=named)
     within = [name for name in within if name in named] or within
     return Message(text, said or text, weigh(said), own=False, libraries=within or (named if shown else []),
                    needs=not within and not CALL.search(said))
@@ -164,4 +173,5 @@ def wild(chapter):
     known = yaml.safe_load(beside.read_text("utf8")) if beside.exists() else None
     named = libraries.named(chapter.card.get("Libraries", ""))
     for wording in (known or {}).get("wordings") or ():
-        yield from_words(wording["text"].strip(), named, link=wording["link"], condition=wording.get("if", ""))
+        about = list(dict.fromkeys([*named, *libraries.of_link(wording["link"])]))
+        yield from_words(wording["text"].strip(), about, link=wording["link"], condition=wording.get("if", ""))
