@@ -29,7 +29,7 @@ def test_nothing_is_lost_but_the_solutions(copies):
     for book, path in zip(BOOKS, copies, strict=True):
         kept = [(c.cell_type, c.id, c.source) for c in book.notebook.cells if not tagged(c)]
         assert [(c.cell_type, c.id, c.source) for c in Chapter(path).notebook.cells] == kept
-        assert len(kept) < len(book.notebook.cells)
+    assert any(tagged(c) for book in BOOKS for c in book.notebook.cells)
 
 
 def test_the_copies_are_valid_notebooks_without_outputs_and_receipts(copies):
@@ -41,7 +41,8 @@ def test_the_copies_are_valid_notebooks_without_outputs_and_receipts(copies):
 
 
 def test_the_chapters_in_memory_stay_as_they_are(copies):
-    assert all(cell.node.outputs for book in BOOKS for cell in book.cells if "solution" in cell.tags)
+    for book in BOOKS:
+        assert book.notebook == Chapter(book.path).notebook, book.name
 
 
 def test_a_second_call_changes_nothing_and_work_is_not_overwritten(tmp_path):
@@ -70,10 +71,11 @@ def test_the_command(tmp_path):
     assert [p.name for p in sorted((tmp_path / "class").iterdir())] == [book.path.name for book in BOOKS]
 
 
-def test_the_outline_fills_three_hours_with_every_chapter():
+def test_the_outline_fills_three_hours_with_every_long_chapter():
+    """Short cases, numbered from 10 on, are no part of it."""
     text = (ROOT / "book/workshop.md").read_text()
     parts = [(int(hour) * 60 + int(minute), int(length)) for hour, minute, length in re.findall(r"(?m)^(\d):(\d\d), (\d+) minutes\.", text)]
     begins = [sum(length for _, length in parts[:n]) for n in range(len(parts) + 1)]
     assert [begin for begin, _ in parts] == begins[:-1]
     assert begins[-1] == 180
-    assert re.findall(r"\(\.\./notebooks/(\S+)\.ipynb\)", text) == [book.name for book in BOOKS]
+    assert re.findall(r"\(\.\./notebooks/(\S+)\.ipynb\)", text) == [book.name for book in BOOKS if book.name < "10"]
