@@ -90,11 +90,10 @@ def fold(notebook):
         tags = cell.metadata.get("tags", [])
         cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})
         for tag, line in FOLDED.items():
-            if tag in tags:
+            if tag in tags and cell.cell_type == "code":
                 cell.metadata |= nbformat.from_dict({"cellView": "form", "jupyter": {"source_hidden": True}})
                 cell.source = cell.source if cell.source.startswith(("#", "%%")) else f"{line}\n{cell.source}"
-        if "solution" in tags:
-            cell.metadata.jupyter.outputs_hidden = True
+                cell.metadata.jupyter |= {"outputs_hidden": True} if tag == "solution" else {}
 
 
 def write(chapter):

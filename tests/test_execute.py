@@ -57,6 +57,14 @@ def test_a_first_line_that_tells_nothing_stays(tmp_path, source):
     assert chapter.cells[0].source == source
 
 
+def test_text_is_not_folded(tmp_path):
+    notebook = write_chapter(tmp_path, ["pass"]).notebook
+    notebook.cells[0].metadata.tags = ["solution"]
+    text = notebook.cells[0].source
+    execute.fold(notebook)
+    assert (notebook.cells[0].source, notebook.cells[0].metadata) == (text, {"tags": ["solution"]})
+
+
 def test_execute_folds(tmp_path):
     chapter = execute_here(tagged(write_chapter(tmp_path, ["print(1)", "pass"]), "check", "exercise"))
     assert [c.node.metadata for c in chapter.cells] == [
