@@ -1,5 +1,6 @@
 """native/: how it is built for a header, and what it does, with the nanobind that labels wrongly and the one of today."""
 import ast
+import glob
 import os
 import re
 import shutil
@@ -392,7 +393,7 @@ assert da.live() == 0
 @pytest.mark.parametrize("tool", ["memcheck", "initcheck", "racecheck"])
 def test_the_sanitizer_is_content(nanobind, tool):
     """`compute-sanitizer` finds no bad access, no failed CUDA call, no read of unwritten memory, no race in shared memory."""
-    sanitizer = shutil.which("compute-sanitizer", path=f"{os.environ['PATH']}:/usr/local/cuda/bin")
+    sanitizer = shutil.which("compute-sanitizer", path=":".join([os.environ["PATH"], *glob.glob("/usr/local/cuda*/bin")]))
     if not gpu.find() or not sanitizer:
         pytest.skip("needs an NVIDIA GPU and compute-sanitizer")
     header = read(cell("", 'build = "native"', "gpu = true", dependencies=pins(nanobind), python=PYTHON))
