@@ -17,7 +17,8 @@ from .chapters import ROOT
 from .errors import CasebookError
 
 NOT_ALONE = "not alone on this machine"     # what casebook/child/timing.py prints where it asserts nothing
-FOLDED = {"check": "# The check", "solution": "# A solution"}
+FOLDED = {"check", "solution", "hide-input"}
+FIRST_LINES = {"check": "# The check", "solution": "# A solution"}
 
 
 def execute(chapter):
@@ -82,18 +83,19 @@ def normalise(notebook):
 
 
 def fold(notebook):
-    """Leave of the cells' metadata the tags, and fold what would give an answer away: in JupyterLab, and on Colab (cellView).
+    """Leave of the cells' metadata the tags; fold what would give an answer away, and what draws: in JupyterLab, and on Colab (cellView).
 
-    JupyterLab shows the first line of a folded cell, so that says what is folded.
+    JupyterLab shows the first line of a folded cell, so that an answer's says what is folded.
     """
     for cell in notebook.cells:
         tags = cell.metadata.get("tags", [])
         cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})
-        for tag, line in FOLDED.items():
-            if tag in tags and cell.cell_type == "code":
-                cell.metadata |= nbformat.from_dict({"cellView": "form", "jupyter": {"source_hidden": True}})
-                cell.source = cell.source if cell.source.startswith(("#", "%%")) else f"{line}\n{cell.source}"
-                cell.metadata.jupyter |= {"outputs_hidden": True} if tag == "solution" else {}
+        if cell.cell_type == "code" and FOLDED & set(tags):
+            cell.metadata |= nbformat.from_dict({"cellView": "form", "jupyter": {"source_hidden": True}})
+            cell.metadata.jupyter |= {"outputs_hidden": True} if "solution" in tags else {}
+        for tag, line in FIRST_LINES.items():
+            if tag in tags and cell.cell_type == "code" and not cell.source.startswith(("#", "%%")):
+                cell.source = f"{line}\n{cell.source}"
 
 
 def write(chapter):

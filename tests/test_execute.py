@@ -65,6 +65,13 @@ def test_text_is_not_folded(tmp_path):
     assert (notebook.cells[0].source, notebook.cells[0].metadata) == (text, {"tags": ["solution"]})
 
 
+def test_what_draws_is_folded_and_keeps_its_picture(tmp_path):
+    chapter = tagged(write_chapter(tmp_path, ["pass"]), "hide-input")
+    execute.fold(chapter.notebook)
+    assert chapter.cells[0].node.metadata == {"tags": ["hide-input"], "cellView": "form", "jupyter": {"source_hidden": True}}
+    assert chapter.cells[0].source == "pass"
+
+
 def test_execute_folds(tmp_path):
     chapter = execute_here(tagged(write_chapter(tmp_path, ["print(1)", "pass"]), "check", "exercise"))
     assert [c.node.metadata for c in chapter.cells] == [
