@@ -272,6 +272,10 @@ def test_two_runs_of_one_cell_at_once():
     assert runs[0].result() == runs[1].result()
 
 
+def test_sets_have_the_same_order_each_time():
+    assert play("print(hash('text'))").output == play("print(hash('text'))").output
+
+
 SAME = """import collections, json, os, sys, warnings
 print(os.getcwd(), __file__, sys.argv, object(), collections.__file__)
 warnings.warn("a warning")
