@@ -1,5 +1,6 @@
 """The stored form of a notebook, and what is never stored."""
 import copy
+import sys
 
 import nbformat
 import pytest
@@ -7,6 +8,10 @@ from test_chapters import execute_here, write_chapter
 
 from casebook import execute
 from casebook.errors import CasebookError
+from casebook.run import CHILD
+
+sys.path.append(str(CHILD))
+import timing
 
 CARD = "# A title\n\n| | |\n|---|---|\n| **Affected** | all |\n| **Needs** | a GPU for 1 of 1 cells; a compiler; about 9 minutes |\n"
 
@@ -17,9 +22,30 @@ def tagged(chapter, *tags):
     return chapter
 
 
-def test_the_card_says_what_the_run_needed(tmp_path):
-    chapter = execute_here(write_chapter(tmp_path, ["print(1)"], card=CARD))
-    assert chapter.notebook.cells[0].source == CARD.replace("a GPU for 1 of 1 cells", "no GPU").replace("9 minutes", "1 minute")
+@pytest.fixture(scope="module")
+def executed(tmp_path_factory):
+    """A chapter of three cells, executed on this machine."""
+    sources = ["print(1)", "from IPython.display import display\ndisplay(1, metadata={'a': 1})\n7", "pass"]
+    return execute_here(tagged(write_chapter(tmp_path_factory.mktemp("chapters"), sources, card=CARD), "check", "exercise", ""))
+
+
+def test_the_card_says_what_the_run_needed(executed):
+    assert executed.notebook.cells[0].source == CARD.replace("a GPU for 1 of 1 cells", "no GPU").replace("9 minutes", "1 minute")
+
+
+def test_an_executed_chapter_is_folded(executed):
+    assert [c.node.metadata for c in executed.cells] == [
+        {"tags": ["check"], "cellView": "form", "jupyter": {"source_hidden": True}}, {"tags": ["exercise"]}, {}]
+    assert executed.cells[0].source == "# The check\nprint(1)"
+    assert executed.receipt["cells"] == {c.node.id: c.stamp() for c in executed.cells}
+
+
+def test_the_normal_form_forgets_where_it_was_run(executed):
+    node = executed.cells[1].node
+    assert [output.metadata for output in node.outputs] == [{}, {}]
+    assert (node.execution_count, node.outputs[1].execution_count) == (2, 2)
+    assert set(executed.notebook.metadata) == {"kernelspec", "language_info", "casebook"}
+    assert executed.notebook.metadata.language_info == {"name": "python"}
 
 
 def test_the_card_counts_the_gpu_cells(tmp_path):
@@ -72,35 +98,31 @@ def test_what_draws_is_folded_and_keeps_its_picture(tmp_path):
     assert chapter.cells[0].source == "pass"
 
 
-def test_execute_folds(tmp_path):
-    chapter = execute_here(tagged(write_chapter(tmp_path, ["print(1)", "pass"]), "check", "exercise"))
-    assert [c.node.metadata for c in chapter.cells] == [
-        {"tags": ["check"], "cellView": "form", "jupyter": {"source_hidden": True}}, {"tags": ["exercise"]}]
+class Client:
+    """Stands for nbclient: a cell's output is what `says` prints."""
 
+    def __init__(self, says, capsys):
+        self.says, self.capsys = says, capsys
 
-def test_the_normal_form_forgets_where_it_was_run(tmp_path):
-    chapter = execute_here(write_chapter(tmp_path, ["from IPython.display import display\ndisplay(1, metadata={'a': 1})\n7"]))
-    (cell,) = chapter.cells
-    assert [output.metadata for output in cell.node.outputs] == [{}, {}]
-    assert (cell.node.execution_count, cell.node.outputs[1].execution_count) == (1, 1)
-    assert set(chapter.notebook.metadata) == {"kernelspec", "language_info", "casebook"}
-    assert chapter.notebook.metadata.language_info == {"name": "python"}
+    def execute_cell(self, node, index):
+        self.says()
+        node.outputs = [nbformat.v4.new_output("stream", text=self.capsys.readouterr().out)]
 
 
 NEVER = {
-    "skipped": ("print('Skipped: this cell shows what happens on drivers >=999')", "was skipped on this machine"),
-    "not alone": ("from timing import Rounds\nRounds({'a': [1, 2, 9, 9]}).claim('a is fast', True)", "asserts nothing about time"),
+    "skipped": (lambda: print("Skipped: this cell shows what happens on drivers >=999"), "was skipped on this machine"),
+    "not alone": (lambda: timing.Rounds({"a": [1, 2, 9, 9]}).claim("a is fast", True), "asserts nothing about time"),
+    "late answers": (lambda: timing.Rounds({"a": [1, 1, 1]}, [1, 1, 1]).claim("a is fast", True), "asserts nothing about time"),
 }
 
 
 @pytest.mark.parametrize("what", NEVER)
-def test_nothing_is_stored_of_a_cell_that_proves_nothing(tmp_path, what):
-    source, sentence = NEVER[what]
-    chapter = write_chapter(tmp_path, ["%load_ext casebook", source])
-    before = chapter.path.read_bytes()
-    with pytest.raises(CasebookError, match=rf"09-example, cell \[2\]: .*{sentence}"):
-        execute_here(chapter)
-    assert chapter.path.read_bytes() == before
+def test_a_cell_that_proves_nothing_is_not_stored(tmp_path, capsys, what):
+    says, sentence = NEVER[what]
+    chapter = write_chapter(tmp_path, ["pass"])
+    with pytest.raises(CasebookError, match=rf"09-example, cell \[1\]: .*{sentence}"):
+        execute.run_cell(Client(says, capsys), chapter, 1, chapter.cells[0].node, 1)
+    execute.run_cell(Client(lambda: print("1 ms"), capsys), chapter, 1, chapter.cells[0].node, 1)
 
 
 def test_a_run_that_is_interrupted_while_it_writes_leaves_the_old_notebook(tmp_path, monkeypatch):

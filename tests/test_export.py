@@ -30,7 +30,7 @@ def run_exported(folder, source, *command):
     (folder / "report.py").write_text(text)
     (folder / "temporary").mkdir(exist_ok=True)
     variables = environment.uv_variables() | {"TMPDIR": str(folder / "temporary"), "CUDA_HOME": "/nowhere"}
-    ended = subprocess.run([*command, "report.py"], cwd=folder, env=variables, capture_output=True, text=True, timeout=120)
+    ended = subprocess.run([*command, "report.py"], cwd=folder, env=variables, capture_output=True, text=True, timeout=60)
     assert [path for path in (folder / "temporary").iterdir() if not path.name.startswith("uv-")] == []
     return text, ended
 
