@@ -11,6 +11,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from casebook import doctor
 from casebook.chapters import Chapter
 from casebook.checks import figures, problems
+from casebook.checks.card import words
 
 NAME = "08-example"
 RANGES = doctor.Range("numba-cuda", fixed="0.8.0", last="0.7.0"), doctor.Range(doctor.BUILT_IN, newest="0.68.1")
@@ -130,11 +131,21 @@ def beside(key, value):
     return beside
 
 
-def drop(place):
-    def drop(cells, receipt, sidecar):
-        del cells[place]
+def all_of(*plants):
+    def all_of(*parts):
+        for plant in plants:
+            plant(*parts)
 
-    return drop
+    return all_of
+
+
+def draw(place):
+    """A drawing as source and output."""
+    def draw(cells, receipt, sidecar):
+        cells[place].source = "SVG('<svg></svg>')"
+        cells[place].outputs = [new_output("display_data", {"image/svg+xml": "<svg></svg>"})]
+
+    return draw
 
 
 TOMORROW = (datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=2)).isoformat()
@@ -189,6 +200,8 @@ CODE = [
     (change(3, "raise ValueError", "# " + 90 * "x" + "\nraise ValueError"), "cell [2]: more than 88 characters in line 9"),
     (change(3, "raise ValueError", 26 * "x = 1\n" + "raise ValueError"), "cell [2]: 27 lines of code without the header, 25 are"),
     (tag(3, "nbval-ignore-output"), "cell [2]: the tag nbval-ignore-output takes it out of the comparison, and it measures nothing"),
+    (all_of(tag(3, "nbval-ignore-output"), say(3, "a text", "a text after 3 ms")), "cell [2]: the tag nbval-ignore-output takes it"),
+    (all_of(tag(6, "nbval-ignore-output"), draw(6)), "cell [4]: the tag nbval-ignore-output takes it out"),
     (tag(3, "nbval-skip"), "cell [2]: the tag nbval-skip takes it out"),
     (tag(5, "nbval-ignore-outptu"), "cell [3]: the tag 'nbval-ignore-outptu' means nothing here"),
     (tag(5, "nbval-skip"), "cell [3]: the tag nbval-skip takes it out"),
@@ -199,6 +212,7 @@ EXERCISES = [
     (say(9, "Not yet: six times seven.", "Correct."), "exercise 1: as it is stored, its check does not answer \"Not yet\""),
     (say(9, "Not yet: six", "Correct. Not yet: six"), "exercise 1: as it is stored"),
     (tag(10), "exercise 1: cell [7] follows the reader's cell without a tag: it is a check, or a solution that everybody sees"),
+    (say(9, "times seven.", "times seven.\nCorrect."), "exercise 1: as it is stored"),
     (tag(10), "exercise 1: no cell is tagged solution"),
     (tag(9), "exercise 1: no cell is tagged check"),
     (tag(8), "exercise 1: 0 cells are tagged exercise, not one"),
@@ -245,10 +259,20 @@ def test_a_planted_fault_is_found(found, plant, sentence):
     change(4, "1.31 ms", "less than 1.4 ms"), change(2, "on 0.7.0", "on 0.7"), change(4, "The copy", "In 9 of 33 years the copy"),
     change(4, "The copy", "`9.9 ms` The copy"), change(4, "The copy", "792 × 1024 points: the copy"),
     change(2, "(#why)", "(#why), exercise 9 of chapter 8,"),
+    all_of(change(8, "answer = None", "answer = n = None"), change(10, "answer = 42", "answer = sum(n for n in [42])")),
     beside("wordings", [{"text": "x", "link": "https://example.org", "if": "it rains"}]), receive("gpu", "NVIDIA H100 80GB HBM3"),
     change(7, "(The symptom)", "(exercise 1)")])
 def test_what_is_right_is_no_fault(found, plant):
     assert found(plant) == []
+
+
+@pytest.mark.parametrize(("part", "expected"), [
+    ({"fixed": "0.8.0", "last": "0.7.0"}, ["up to 0.7.0"]), ({"since": "0.6.0", "fixed": "0.8.0", "last": "0.7.0"}, ["0.6.0 to 0.7.0"]),
+    ({"since": "0.7.0", "fixed": "0.8.0", "last": "0.7.0"}, ["0.7.0"]), ({"since": "0.6.0", "newest": "0.9.0"}, ["0.6.0 to 0.9.0"]),
+    ({"oldest": "0.6.0", "fixed": "0.8.0", "last": "0.7.0"}, ["0.6.0 to 0.7.0"]),
+    ({"newest": "0.9.0"}, ["last looked at: 0.9.0", "up to 0.9.0"])])
+def test_how_a_card_writes_a_range(part, expected):
+    assert words(doctor.Range("numba-cuda", **part)) == expected
 
 
 @pytest.mark.parametrize(("text", "sentence"), [
