@@ -16,7 +16,7 @@ test: environment ## check everything: tooling, site, and every chapter that can
 	@$(BIN)/python -m casebook prepare
 	@$(BIN)/python -m pytest -n auto --dist loadfile
 
-quick: environment ## check in half a minute what an edit breaks most often: chapters as stored, exercises, headers, magics
+quick: environment ## check in half a minute what an edit breaks most often: the chapters as stored, headers, cards, the checks
 	@$(BIN)/ruff check
 	@$(BIN)/python -m casebook check
 	@$(BIN)/python -m pytest -q -n auto --dist loadfile $(patsubst %,tests/test_%.py,$(QUICK))
@@ -24,8 +24,8 @@ quick: environment ## check in half a minute what an edit breaks most often: cha
 serve: book ## build the site and serve it on this machine
 	@echo "http://127.0.0.1:$(PORT)/ (Ctrl-C ends it)"; $(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
 
-lab: environment ## open the notebooks in JupyterLab
-	@$(BIN)/jupyter lab notebooks
+lab: environment ## open copies of the notebooks in JupyterLab (in ~/gpu-python-casebook, or CASEBOOK_LAB)
+	@folder=$$($(BIN)/python -m casebook lab) && $(BIN)/jupyter lab "$$folder"
 
 execute: environment ## run the chapters on this machine's GPU and store outputs and receipts (CHAPTERS=01 for some)
 	@$(BIN)/python -m casebook execute $(CHAPTERS)
