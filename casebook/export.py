@@ -57,7 +57,7 @@ def modules(code, found=()):
     """The modules of casebook/child that code imports, and those that they import: {name: text}; `found` are known already."""
     found = dict(found)
     for path in sorted(CHILD.glob("*.py")):
-        if path.stem not in {"sitecustomize", *found} and re.search(rf"\b(?:import|from)\b.*\b{path.stem}\b", code):
+        if path.stem not in found and re.search(rf"\b(?:import|from)\b.*\b{path.stem}\b", code):
             text = path.read_text("utf-8")
             found = modules(text, found | {path.stem: text})
     return found
