@@ -134,6 +134,14 @@ def test_three_measurements_and_no_more(clock):
     assert clock.takes["b"] == [4.0] * 3
 
 
+def test_two_more_measurements_are_for_all_claims_of_some_rounds(clock, capsys):
+    rounds = measured(clock, a=[1.0] * 12, b=[1.0, 1.0, 9.0] * 4)
+    for text in "first", "second":
+        rounds.claim(text, lambda r: True)
+    assert len(clock.takes["b"]) == 3
+    assert capsys.readouterr().out.count("not alone on this machine (spread 400%)") == 2
+
+
 def test_company_that_leaves_is_waited_for(clock, capsys):
     rounds = measured(clock, a=[1.0, 1.0, 9.0, 9.0, 1.0, 9.0, 1.0, 1.0, 1.0], b=[4.0] * 9)
     rounds.claim("b is slower", lambda r: r.ratio("b", "a") > 3)

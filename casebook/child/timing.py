@@ -15,7 +15,7 @@ import time as _time
 
 _QUIET = 0.25       # a spread above this is not a quiet machine's
 _ANSWER = 3e-4      # nor is it when a quarter of the answers takes more seconds than this
-_ATTEMPTS = 3       # measurements of a claim before it fails
+_AGAIN = 2          # so many more measurements before a claim of some rounds fails, or is not made
 
 
 class Rounds:
@@ -25,7 +25,8 @@ class Rounds:
     """
 
     def __init__(self, seconds, answers=(), measure=None):
-        self.seconds, self.answers, self._measure = {name: list(rounds) for name, rounds in seconds.items()}, answers, measure
+        self.seconds, self.answers = {name: list(rounds) for name, rounds in seconds.items()}, answers
+        self._measure, self._again = measure, _AGAIN if measure else 0
         lengths = set(map(len, self.seconds.values()))
         if len(lengths) != 1 or min(lengths) < 3:
             raise ValueError(f"every alternative needs the same number of rounds, three or more, not {sorted(lengths)}")
@@ -62,9 +63,8 @@ class Rounds:
         `condition` is a function of the rounds, or a bool. A function that says no, or company, makes `compare` measure again before
         this decides; the rounds are then the last ones.
         """
-        for _ in range(_ATTEMPTS - 1):
-            if self._measure is None or not callable(condition) or (self.alone and condition(self)):
-                break
+        while self._again and callable(condition) and not (self.alone and condition(self)):
+            self._again -= 1
             self.seconds, self.answers = self._measure()
         if company := self._company():
             print(f"not alone on this machine ({company}): nothing is asserted about time")
