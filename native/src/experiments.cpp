@@ -60,11 +60,11 @@ template <typename T> nb::ndarray<nb::numpy, T, nb::ndim<1>> ones(size_t size, n
     return {data, {size}, owner, {}, dtype};
 }
 
-/// Two rows and three columns, in Fortran's order by the type and in neither order by the constructor's arguments.
+/// Two rows and three columns. Order and device stand in the type alone.
 static nb::ndarray<float, nb::ndim<2>, nb::f_contig, nb::device::cuda> fortran() {
     auto out = std::make_unique<Memory>(6, 0);
     float *data = out->data;
-    return {data, {2, 3}, owner_of(std::move(out)), {}, nb::dtype<float>(), nb::device::cuda::value};
+    return {data, {2, 3}, owner_of(std::move(out))};
 }
 
 #if DLPACK_1
