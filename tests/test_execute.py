@@ -112,7 +112,7 @@ class Client:
 NEVER = {
     "skipped": (lambda: print("Skipped: this cell shows what happens on drivers >=999"), "was skipped on this machine"),
     "not alone": (lambda: timing.Rounds({"a": [1, 2, 9, 9]}).claim("a is fast", True), "asserts nothing about time"),
-    "late answers": (lambda: timing.Rounds({"a": [1, 1, 1]}, [1, 1, 1]).claim("a is fast", True), "asserts nothing about time"),
+    "late answers": (lambda: timing.Rounds({"a": [1, 1, 1]}, answers=[1, 1, 1]).claim("a is fast", True), "asserts nothing about time"),
 }
 
 

@@ -21,10 +21,10 @@ _AGAIN = 2          # so many more measurements before a claim of some rounds fa
 class Rounds:
     """Seconds of each alternative, round by round: {name: [seconds, …]}, equally many for each name, three or more.
 
-    `answers`, where there are some, are the seconds that an idle GPU took to answer; `measure`, where there is one, returns both anew.
+    `measure`, where there is one, returns such a table anew. `answers`, if any, are the seconds in which an idle GPU answered.
     """
 
-    def __init__(self, seconds, answers=(), measure=None):
+    def __init__(self, seconds, measure=None, answers=()):
         self.seconds, self.answers = {name: list(rounds) for name, rounds in seconds.items()}, answers
         self._measure, self._again = measure, _AGAIN if measure else 0
         lengths = set(map(len, self.seconds.values()))
@@ -65,7 +65,7 @@ class Rounds:
         """
         while self._again and callable(condition) and not (self.alone and condition(self)):
             self._again -= 1
-            self.seconds, self.answers = self._measure()
+            self.seconds = self._measure()
         if company := self._company():
             print(f"not alone on this machine ({company}): nothing is asserted about time")
             return
@@ -90,20 +90,20 @@ def compare(alternatives, rounds=30, warmup=3, clock="gpu", stream=0):
     clock "gpu": between two CUDA events on `stream` (its address; 0 is the legacy default stream) of the current context; where the GPU
     waits for the host to launch, that is part of it. clock "host": from the call until the current context, if there is one, is idle.
     """
-    clock = {"gpu": _between_events, "host": _until_idle}[clock]
+    clock, answers = {"gpu": _between_events, "host": _until_idle}[clock], []
 
     def measure():
         for _ in range(warmup):
             for function in alternatives.values():
                 function()
-        seconds, answers = {name: [] for name in alternatives}, []
-        seconds_of = clock(stream, answers)
+        answers.clear()
+        seconds, seconds_of = {name: [] for name in alternatives}, clock(stream, answers)
         for _ in range(rounds):
             for name, function in alternatives.items():
                 seconds[name].append(seconds_of(function))
-        return seconds, answers
+        return seconds
 
-    return Rounds(*measure(), measure)
+    return Rounds(measure(), measure, answers)
 
 
 class _Events:
