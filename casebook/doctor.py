@@ -187,6 +187,10 @@ CASES = (
          (Range("cupy", newest="14.2.0", everywhere=True),),
          "Launch it with larger blocks where the GPU's memory is fast; measure first.",
          "22-fuse-and-memory"),
+    Case("23-reversed-table", "A table outside of the kernel that is reversed or has gaps: the kernel reads past its end",
+         (Range("numba-cuda", fixed="0.21.1", last="0.20.1"), Range(BUILT_IN, newest="0.68.1")),
+         "Install numba-cuda 0.21.1 or later, or give the kernel numpy.ascontiguousarray(table).",
+         "23-reversed-table"),
 )
 
 

@@ -26,8 +26,9 @@ BROKEN = [(ONE, NUMBA, NUMPY), (ONE, NUMBA, NUMPY, "numba-cuda==0.7.0"), (TWO, "
 FIXED = [(ONE, NUMBA, NUMPY, "numba-cuda==0.8.1"), (TWO, "numba==0.59.1", "numpy==1.26.4"), (TWO, "numba==0.59.0", "numba-cuda==0.30.4"),
          (THREE, "cuda-core==0.2.0"), (THREE, "cuda-core==1.2.2"), (FOUR, "cupy-cuda12x==13.4.0", "numpy==1.26.4"),
          (FOUR, "cupy-cuda12x==14.2.0", "numpy==2.2.6"), (FIVE, "nanobind==2.2.0"), ("18-numpy-2.5", "numba-cuda==0.30.4", NUMPY)]
-ALSO = {"numba==0.59.1": {ONE}, "cuda-core==0.2.0": {"11-byte-offset"},           # what else bites in a fixed environment
-        "cupy-cuda12x==13.4.0": {"12-sort-out-of-memory", "14-two-billion", "15-filter-in-place"}}
+ALSO = {          # what else bites in a fixed environment, by its first pin
+    NUMBA: {"23-reversed-table"}, "numba==0.59.1": {ONE, "23-reversed-table"}, "cuda-core==0.2.0": {"11-byte-offset"},
+    "cupy-cuda12x==13.4.0": {"12-sort-out-of-memory", "14-two-billion", "15-filter-in-place"}}
 
 
 # --- helpers
