@@ -90,6 +90,13 @@ def test_the_kernel_finds_them_after_everything_else(kernel):
     assert "".join(texts).split() == [str(CHILD / "timing.py"), str(CHILD), "1", "False"]
 
 
+def test_outside_of_a_script_tracebacks_are_python_s_own():
+    """A process that finds the folder on its path, but was started by nobody of ours."""
+    ended = subprocess.run([sys.executable, "-c", "1 / 0"], env={"PYTHONPATH": str(CHILD)}, capture_output=True, text=True)
+    assert ended.stderr.endswith("ZeroDivisionError: division by zero\n")
+    assert ended.stderr.count("Traceback") == 1
+
+
 def test_none_of_them_hides_a_module_of_python_or_of_an_environment():
     names = {path.stem for path in CHILD.glob("*.py")} - {"sitecustomize"}
     assert {"driver_580", "sm_90", "timing"} <= names

@@ -123,6 +123,10 @@ def test_other_kinds(tmp_path, data, shown):
 
 
 def test_spaces_at_line_ends_do_not_matter_and_other_code_does(file):
+    text = file.read_text()
+    file.write_text(text.replace("in range(2):", "in range(2):  "))
+    assert TITLE in framed(file, KERNEL)["text/plain"]
+    file.write_text(text)
     assert framed(file, KERNEL.replace("\n", "  \n") + "\n\n") == framed(file, KERNEL)
     assert framed(file, KERNEL.replace("2", "3")) is None
 
