@@ -88,8 +88,8 @@ def test_line_names_what_matters(page):
 
 
 def test_line_names_first_what_differs_from_the_neighbours(page):
-    assert page.select_one("#cell-2 .facts").text.startswith("numpy 2.4.6 · numba 0.65.1 ")
-    assert page.select_one("#cell-6 .facts").text.startswith("numpy 2.5.5 · numba 0.65.1 ")
+    assert page.select_one("#cell-2 .facts").text.startswith("numba 0.65.1 · numpy 2.4.6 ")
+    assert page.select_one("#cell-6 .facts").text.startswith("numba 0.65.1 · numpy 2.5.5 ")
 
 
 @pytest.mark.parametrize(("mine", "before", "case", "named"), [
@@ -99,6 +99,8 @@ def test_line_names_first_what_differs_from_the_neighbours(page):
     ({"cuda-core": "1.2.2", "numba-cuda": "0.30.4", "numba": "0.65.1"}, {}, ["cuda-python"], ["cuda-core 1.2.2", "numba-cuda 0.30.4"]),
     ({"numba-cuda": "0.7.0", "numba": "0.65.1", "cuda-core": "1.2.2"}, {"numba-cuda": "0.7.0", "numba": "0.60.0", "cuda-core": "1.2.2"},
      ["cuda-python"], ["numba 0.65.1", "cuda-core 1.2.2"]),
+    ({"cupy-cuda12x": "13.4.0", "nvidia-cuda-nvrtc-cu12": "12.1.105"}, {"cupy-cuda12x": "13.4.0", "nvidia-cuda-nvrtc-cu12": "12.9.86"},
+     ["cupy"], ["cupy-cuda12x 13.4.0", "nvrtc 12.1.105"]),
     ({"six": "1.17.0"}, {}, [], ["six 1.17.0"]),
     ({}, {}, [], ["standard library"]),
 ])

@@ -10,6 +10,5 @@ function sift() {
   filter.querySelector("[role=status]").textContent = `${titles.size} ${titles.size === 1 ? "case" : "cases"}`;
 }
 
-filter.hidden = false;
 filter.addEventListener("change", sift);
 sift();

@@ -6,7 +6,7 @@ from . import libraries, notebook
 
 KINDS = ("wrong numbers", "crash", "hang", "slow", "does not start")
 SHOWN = ("You see", "Affected", "Fixed in")
-FILTER = """<form id="filter" aria-label="Cases by library" hidden><fieldset><legend>Library</legend>
+FILTER = """<form id="filter" aria-label="Cases by library"><fieldset><legend>Library</legend>
 <label><input type="radio" name="library" value="" checked> all</label>
 {choices}</fieldset><p role="status" aria-live="polite"></p></form>
 """

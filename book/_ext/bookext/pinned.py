@@ -3,6 +3,7 @@
 The header's lines stay in the cell's own <pre>, so that the copy button copies the cell whole. A <details> before it shows and hides
 them by a sibling selector in book.css: no script is needed.
 """
+import re
 from html import escape
 
 import nbformat
@@ -19,6 +20,7 @@ from . import export, libraries, notebook
 LOG = logging.getLogger(__name__)
 SUBJECTS = ("nanobind", "numba-cuda-mlir", "numba-cuda", "numba", "cupy-cuda12x", "cuda-core", "cuda-bindings")     # of the book
 TOOLS = ("numpy", "llvmlite", "nvrtc", "nvjitlink", "nvvm", "nvcc")      # named where they make the difference between two cells
+NVIDIA = re.compile(r"^nvidia-(?:cuda-)?|(?<!cuda)-cu\d+$")             # around the name of a tool
 NAMED = 2               # so many of them stand in the line
 MINORS = range(8, 31)   # Python versions that a requires-python is tried with
 PERMALINK = '<a class="permalink" href="#cell-{number}" aria-label="Link to cell {number}">#</a>'
@@ -35,8 +37,8 @@ def pins(header):
 def packages(header, neighbours=(), case=()):
     """The pins that matter: `numba 0.59.0`, at most NAMED.
 
-    First what differs from a neighbouring cell that has the same package in another version, then the case's libraries,
-    then the book's other subjects; where there is none of them, the first pin.
+    First what differs from a neighbouring cell that has the same package in another version, then the case's library, then a tool
+    that differs, then the book's other subjects; where there is none of them, the first pin.
     """
     mine = pins(header)
     others = [pins(other) for other in neighbours]
@@ -44,8 +46,9 @@ def packages(header, neighbours=(), case=()):
     own = [name for library in case for name in libraries.LIBRARIES[library].get("packages", ())]
     order = [name for name in dict.fromkeys([*own, *SUBJECTS]) if name in mine]
     tools = [name for name in mine if name in differs and any(tool in name for tool in TOOLS)] if not differs & set(order) else []
-    names = [*(name for name in order if name in differs), *tools, *(name for name in order if name not in differs)][:NAMED]
-    return [f"{name} {mine[name]}" for name in names or list(mine)[:1]] or ["standard library"]
+    order = sorted(order, key=lambda name: name not in differs)
+    names = [*order[:1], *tools, *order[1:]][:NAMED] or list(mine)[:1]
+    return [f"{NVIDIA.sub('', name)} {mine[name]}" for name in names] or ["standard library"]
 
 
 def pythons(header):
