@@ -14,8 +14,7 @@ from casebook import environment, gpu
 from casebook.errors import EnvironmentFailure
 from casebook.header import read
 
-
-LONG = "test_browser.py", "test_native.py", "test_exports.py"
+LONG = "test_browser.py", "test_native.py", "test_exercises.py", "test_exports.py"
 
 
 def pytest_collection_modifyitems(items):

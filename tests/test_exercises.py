@@ -105,12 +105,17 @@ def test_every_exercise_has_answers(book):
 
 
 @pytest.mark.parametrize(("book", "one"), EXERCISES)
-def test_as_stored_it_is_not_solved(run, book, one):
+def test_as_stored_it_is_not_solved_and_the_solution_changes_nothing_about_that(run, book, one):
+    """The reader's cell, its checks, the solutions, and the checks once more, as after Run All."""
     if not one.check:
         pytest.skip("a script that checks itself, run with the notebook")
     skip_without_gpu(one)
-    text = verdict(run, book, one, one.exercise[0].source)
-    assert refused(text) and not accepted(text), text
+    solutions = [cell for cell in one.solution if not cell.pinned]
+    said = run(book, [cell.source for cell in (*one.exercise, *one.check, *solutions, *one.check)])
+    before, after = said[1:1 + len(one.check)], said[-len(one.check):]
+    assert all(refused(text) and not accepted(text) for text in before + after), (before, after)
+    solved = said[1 + len(one.check):-len(one.check)]
+    assert all(text.startswith("Solution: Correct") for text in solved), solved
 
 
 @pytest.mark.parametrize(("book", "one", "answer"), attempts("wrong"))
@@ -125,16 +130,3 @@ def test_right_answers_are_accepted(run, book, one, answer):
     skip_without_gpu(one)
     text = verdict(run, book, one, written(one, answer))
     assert accepted(text) and not refused(text), text
-
-
-@pytest.mark.parametrize(("book", "one"), EXERCISES)
-def test_the_solution_is_correct_and_leaves_the_readers_verdict_alone(run, book, one):
-    """After Run All the reader's check still judges the reader's cell. A pinned solution is a process of its own: nbval runs it."""
-    if any(cell.pinned for cell in one.solution):
-        pytest.skip("a script of its own, run with the notebook")
-    skip_without_gpu(one)
-    cells = [one.exercise[0], *one.check, *one.solution, *one.check]
-    said = run(book, [cell.source for cell in cells])
-    solutions = said[1 + len(one.check):][:len(one.solution)]
-    assert all(text.startswith("Solution: Correct") for text in solutions), solutions
-    assert not accepted("\n".join(said)), said
