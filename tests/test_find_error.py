@@ -25,16 +25,22 @@ SEARCH = "texts => texts.map(text => Object.fromEntries(match(BOOK, text).map(on
 
 
 @pytest.fixture(scope="module")
-def find(browser):
-    """Cases that each of some texts finds, as the page does: `[{'04': True}]`, True where it says that this is the case."""
+def engine(browser):
+    """The page's own script, with the messages of the book; evaluates JavaScript."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(ROOT / "book/_ext")
         from bookext.errors import data
     page = browser.new_page()
     page.add_script_tag(path=ROOT / "book/_static/match.js")
     page.evaluate("data => { window.BOOK = data }", data(load()))
-    yield lambda texts: page.evaluate(SEARCH, list(texts))
+    yield page.evaluate
     page.close()
+
+
+@pytest.fixture(scope="module")
+def find(engine):
+    """Cases that each of some texts finds, as the page does: `[{'04': True}]`, True where it says that this is the case."""
+    return lambda texts: engine(SEARCH, list(texts))
 
 
 def pastes(name):
@@ -118,6 +124,19 @@ def test_what_stands_before_a_line_is_taken_off(find, start):
 ], ids=["HTML", "typographic quotes", "repr"])
 def test_a_message_is_found_in_other_writing(find, text):
     assert find([text]) == [{"02": True}]
+
+
+def test_a_line_that_breaks_off_is_enough(find):
+    start = "FAILED test_x.py::test_y - TypeError: "
+    assert find([f"{start}Signature mismatch: 1 argument types given, but fun...", f"{start}Signature mis..."]) == [{"01": False}, {}]
+
+
+def test_a_bare_type_needs_a_frame_of_the_library_that_raised_it(find, engine):
+    book = engine("BOOK") | {"cases": [{"number": "77", "libraries": ["cupy"], "messages": [
+        {"text": "ValueError", "said": "ValueError", "level": 0, "own": True, "libraries": ["cupy"], "cells": [[1, "The symptom"]]}]}]}
+    frame = '  File "/v/site-packages/{}/core.py", line 9, in f\nValueError'
+    texts = ["ValueError", frame.format("numpy/_core"), frame.format("cupy/_core"), frame.format("cupy/_core") + ": with words"]
+    assert [bool(engine("([book, text]) => match(book, text).length", [book, text])) for text in texts] == [False, False, True, False]
 
 
 def test_a_library_decides_between_same_words(find):

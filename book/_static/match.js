@@ -47,6 +47,15 @@ function last(pattern, text) {
   return place;
 }
 
+// Whether a line of a paste breaks off with dots inside of a message, of which it has the beginning.
+function breaksOff(message, lines) {
+  const whole = letters(message.split("…")[0]);
+  return whole.length > 30 && lines.filter(line => /(?:\.\.\.|…)$/.test(line.trim())).map(letters).some(line => {
+    const place = line.lastIndexOf(whole.slice(0, 20));
+    return place >= 0 && whole.startsWith(line.slice(place));
+  });
+}
+
 // Whether the parts of a message, between its gaps, follow each other in a text.
 function follows(message, text) {
   const parts = clean(message).flatMap(line => line.split("…")).map(letters).filter(part => part.length > 2);
@@ -99,11 +108,12 @@ function judge(message, by) {
 function check(book, message, paste) {
   const words = [letters(message.text), letters(message.said)];
   const by = support(book, message.libraries, paste);
+  if (message.compiler && message.libraries.some(name => new RegExp(book.libraries[name].authored ?? "(?!)").test(paste.shown))) return null;
   let found = null;
   if (message.level === 0) {
     const alone = paste.lines.some(line => words.includes(letters(line.replace(/^(?:\w+\.)+/, ""))));
     if (alone && message.libraries.includes(raiser(book, paste))) found = "perhaps";
-  } else if (message.signal ? SIGNALS[message.signal]?.test(paste.shown) : follows(message.said, paste.letters)) {
+  } else if (message.signal ? SIGNALS[message.signal]?.test(paste.shown) : follows(message.said, paste.letters) || breaksOff(message.said, paste.lines)) {
     found = judge(message, by);
   }
   const whole = paste.lines.join(" ").trim() === message.text && (message.signal || !message.cells.length);    // a card's words, and nothing else

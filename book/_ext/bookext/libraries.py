@@ -1,7 +1,7 @@
 """The libraries that a pasted text can come from: how cards and stored outputs name them, how a traceback shows them, where to ask.
 
-`beside` names those whose tracebacks pass through a library, or whose code it shares. `frame` and `mention` are JavaScript's patterns,
-searched in the lines of a paste (lower case, slashes for backslashes).
+`beside` names those whose tracebacks pass through a library, or whose code it shares. `frame`, `mention` and
+`authored` (the library compiles what the reader wrote) are JavaScript's patterns for the lines of a paste, in lower case with slashes.
 """
 import re
 
@@ -16,7 +16,7 @@ LIBRARIES = {
              "mention": r"\bnumba[-_]cuda[-_]mlir\b", "tracker": "https://github.com/NVIDIA/numba-cuda-mlir/issues"},
     "cupy": {"label": "CuPy", "packages": ("cupy-cuda12x",), "card": "cupy", "folded": {"cupy", "cupyx", "cupy_backends"},
              "frame": r"(?<![\w.-])cupyx?/|cupy_backends|cupyx?\.[a-z_]+\.\w|frames? in [\w, ]*\bcupyx?\b",
-             "mention": r"\bcupyx?\b", "tracker": "https://github.com/cupy/cupy/issues"},
+             "mention": r"\bcupyx?\b", "authored": r"raw(?:kernel|module)|_core[./]raw\b|compile_with_cache", "tracker": "https://github.com/cupy/cupy/issues"},
     "cuda-python": {"label": "cuda-core and cuda-bindings", "card": r"cuda[.-](?:core|bindings)", "folded": {"cuda"},
                     "packages": ("cuda-core", "cuda-bindings"), "beside": ["numba", "mlir"],
                     "frame": r"cuda/(?:core|bindings)/|-packages/cuda/|cuda[-_](?:python|core|bindings)/|cuda\.(?:core|bindings)\.\w"
@@ -59,5 +59,5 @@ def of_link(link):
 
 def for_page():
     """What the page needs of them."""
-    kept = ("label", "frame", "mention", "tracker", "beside")
+    kept = ("label", "frame", "mention", "tracker", "beside", "authored")
     return {name: {key: library[key] for key in kept if key in library} for name, library in LIBRARIES.items()}

@@ -26,6 +26,7 @@ COMMON = set(re.findall(r"\w+", """a an and are argument arguments as at attribu
 expected failed for found from function given got has import in index int float instance is it keyword
 list missing module name no none not object of on or out positional range required str takes that the
 this to type types unexpected was with zero cuda cupy numpy numba python"""))
+COMPILER = re.compile(r"^CompileException|\berror: |source file")
 VAGUE = re.compile(r"has no attribute|^CUDA_ERROR_")
 CALL = re.compile(r"\(\) (?:got an unexpected keyword argument|missing \d+ required|takes )")
 
@@ -42,6 +43,7 @@ class Message:
     needs      whether they were raised outside of these libraries, so that they say nothing without them
     signal     a signal's name, where a process died by it
     condition  what must be true beside, in words
+    compiler   whether a compiler says it: then the source must be the library's, not the reader's
     cells      as (number, section) the cells that show it
     link       where it was seen elsewhere
     """
@@ -54,6 +56,7 @@ class Message:
     needs: bool = False
     signal: str = ""
     condition: str = ""
+    compiler: bool = False
     cells: list = field(default_factory=list)
     link: str = ""
 
@@ -77,13 +80,15 @@ def messages(chapter):
             found[words] = from_words(words, named)
     for message in (*doctors(chapter.name), *wild(chapter)):
         found.setdefault(message.text, message)
+    for message in found.values():
+        message.compiler = bool(COMPILER.search(message.text))
     return list(found.values())
 
 
 def tells(message):
-    """Whether a message is worth an entry: not what any program may print, nor a check that a cell makes in a few words."""
-    if message.text.startswith("AssertionError"):
-        return message.level == 2
+    """Whether a message is worth an entry: not what any program may print, nor a check that a cell makes without words."""
+    if message.text.startswith("AssertionError: "):
+        return len(message.text.split()) > 2
     return bool(message.level or message.signal or message.libraries) and not message.text.startswith(EVERYDAY)
 
 
@@ -104,11 +109,13 @@ def ending(cell, named):
         return Message(f"killed by {header.signal}", own=False, libraries=named[:1], signal=header.signal)
     raised = cell.text.rpartition("Traceback (most recent call last):\n")[2]
     shown = line_of(last_message(raised), header.match)
-    within = libraries.of_packages([name for names in FOLDED.findall(raised) for name in names.split(", ")])
+    folded = [name for names in FOLDED.findall(raised) for name in names.split(", ")]
+    home = re.findall(rf"(?m)^(\w+)\.[\w.]*\b{header.raises}\b", raised)       # the package that the exception's type belongs to
+    within = libraries.of_packages([*folded, *home])
     said = anonymous(shown, cell)
     text = f"{header.raises}: {said}" if shown else header.raises
     if not within and header.raises == "AssertionError":        # the cell's own check, in the book's own words
-        return Message(text, text, weigh(said), own=False, libraries=named)
+        return Message(text, text, 2 if shown else 0, own=False, libraries=named if shown else [])
     within = [name for name in within if name in named] or within
     return Message(text, said or text, weigh(said), own=False, libraries=within or (named if shown else []),
                    needs=not within and not CALL.search(said))
