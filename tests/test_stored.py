@@ -191,9 +191,9 @@ def test_every_gpu_cell_of_the_book_that_its_receipt_vouches_for_can_be_shown():
     shown = 0
     for book in chapters.load():
         stamps = book.receipt["cells"] if book.receipt else {}
-        for cell in book.cells:
-            if cell.needs_gpu and cell.node.outputs and stamps.get(cell.node.id) == cell.stamp():
-                assert framed(book.path, cell.source), (book.name, cell.number)
+        for own in book.cells:
+            if own.needs_gpu and own.node.outputs and stamps.get(own.node.id) == own.stamp():
+                assert framed(book.path, own.source), (book.name, own.number)
                 shown += 1
     assert shown
     assert stored.ROOT == ROOT
