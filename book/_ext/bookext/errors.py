@@ -17,7 +17,7 @@ from .messages import messages
 
 SCRIPTS = ("match.js", "cases.js", "errors.js")
 FACTS = ("Affected", "Fixed in")
-LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")       # of Markdown
+MARKUP = re.compile(r"\[([^]]*)\]\([^)]*\)|(?<!\w)\*([^*`]+)\*")       # a link, emphasis
 BOX = """<form class="lookup" role="search" aria-label="Find your error">
 <label for="traceback">Paste a traceback, or its last line</label>
 <textarea id="traceback" rows="{rows}" spellcheck="false" autocomplete="off" aria-describedby="traceback-note"></textarea>
@@ -84,7 +84,7 @@ def data(chapters):
 
 
 def case(chapter):
-    facts = {key: LINK.sub(r"\1", chapter.card[key]) for key in FACTS if key in chapter.card}
+    facts = {key: MARKUP.sub(lambda found: found[1] or found[2], chapter.card[key]) for key in FACTS if key in chapter.card}
     return {"number": notebook.number(chapter.name), "href": f"../notebooks/{chapter.name}.html", "title": chapter.title, "facts": facts,
             "libraries": libraries.named(chapter.card.get("Libraries", "")), "messages": [asdict(message) for message in messages(chapter)]}
 
