@@ -29,7 +29,8 @@ THIN_OUT = """() => {
 CLIPPED = """() => [...document.querySelectorAll("article *")].filter(part => {
   const style = getComputedStyle(part);
   if (part.scrollWidth <= part.clientWidth + 1 || !part.clientWidth || style.overflowX == "visible") return false;
-  const hidden = [...part.querySelectorAll("table, tr, th, td")].some(cell => getComputedStyle(cell).backgroundColor != "rgba(0, 0, 0, 0)");
+  const grounds = [...part.querySelectorAll("table, tr, th, td")].map(one => getComputedStyle(one).backgroundColor);
+  const hidden = grounds.some(ground => ground != "rgba(0, 0, 0, 0)");
   return hidden || !(style.overflowX == "auto" && style.backgroundAttachment.includes("local") && style.backgroundImage.includes("gradient"));
 }).map(part => `${part.closest(".cell")?.id ?? ""} ${part.localName}.${part.className}: ${part.textContent.trim().slice(0, 60)}`)"""
 
