@@ -31,7 +31,8 @@ CLIPPED = """() => [...document.querySelectorAll("article *")].filter(part => {
   if (part.scrollWidth <= part.clientWidth + 1 || !part.clientWidth || style.overflowX == "visible") return false;
   const grounds = [...part.querySelectorAll("table, tr, th, td")].map(one => getComputedStyle(one).backgroundColor);
   const hidden = grounds.some(ground => ground != "rgba(0, 0, 0, 0)");
-  return hidden || !(style.overflowX == "auto" && style.backgroundAttachment.includes("local") && style.backgroundImage.includes("gradient"));
+  const moves = style.backgroundAttachment.includes("local") && style.backgroundImage.includes("gradient");
+  return hidden || !(style.overflowX == "auto" && moves);
 }).map(part => `${part.closest(".cell")?.id ?? ""} ${part.localName}.${part.className}: ${part.textContent.trim().slice(0, 60)}`)"""
 
 
