@@ -105,5 +105,6 @@ def test_make_lab_opens_that_folder(tmp_path):
     (tmp_path / "bin" / "jupyter").write_text("#!/bin/sh\necho \"$1|$2|$3\"\n")
     for program in (tmp_path / "bin").iterdir():
         program.chmod(0o755)
-    ended = subprocess.run(["make", "--no-print-directory", "-f", "-", "lab"], input=f"BIN := bin\nlab:\n\t@{rule}\n", cwd=tmp_path, capture_output=True, text=True)
+    rules = f"BIN := bin\nlab:\n\t@{rule}\n"
+    ended = subprocess.run(["make", "--no-print-directory", "-f", "-", "lab"], input=rules, cwd=tmp_path, capture_output=True, text=True)
     assert ended.stdout == f"lab|{tmp_path}/my lab|\n", ended.stderr
