@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 
+import helpers
 import pytest
 from helpers import ROOT
 
@@ -71,27 +72,7 @@ def judge(name, driver=None, **versions):
     return next(finding.status for finding in diagnose(machine) if finding.name == name)
 
 
-@functools.cache
-def stand_in(folder, version, devices):
-    """A folder with a driver library and an NVML of our own, for LD_LIBRARY_PATH."""
-    compiler = shutil.which("g++") or shutil.which("cc")
-    if not compiler:
-        pytest.skip("needs a compiler for the stand-in of the driver")
-    (folder / "driver.c").write_text(r"""
-        #include <string.h>
-        int cuDriverGetVersion(int *v) { *v = VERSION; return 0; }
-        int cuInit(unsigned flags) { return DEVICES ? 0 : 100; }
-        int cuDeviceGetCount(int *n) { *n = DEVICES; return 0; }
-        int cuDeviceGet(int *device, int index) { *device = index; return 0; }
-        int cuDeviceGetName(char *name, int size, int device) { strcpy(name, "NVIDIA Stand-in"); return 0; }
-        int cuDeviceGetAttribute(int *value, int which, int device) { *value = which == 75 ? 7 : 5; return 0; }
-        int nvmlInit_v2(void) { return 0; }
-        int nvmlSystemGetDriverVersion(char *text, unsigned size) { strcpy(text, "580.65.06"); return 0; }
-    """)
-    for library in ("libcuda.so.1", "libnvidia-ml.so.1"):
-        subprocess.run([compiler, "-x", "c", "-w", "-shared", "-fPIC", f"-DVERSION={version}", f"-DDEVICES={devices}",
-                        str(folder / "driver.c"), "-o", str(folder / library)], check=True)
-    return str(folder)
+stand_in = functools.cache(helpers.stand_in)        # one build for each driver that the tests need
 
 
 # --- real environments
