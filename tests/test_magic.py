@@ -130,7 +130,7 @@ time.sleep(600)"""
 def start_sleeper(client):
     """Message id of a cell that runs on, and the process ids of its script and the script's child, read from its stream."""
     environment.make(read(cell(SLEEPER)))       # so that the stream has no progress before them
-    request = client.execute(pinned(SLEEPER))
+    request = client.execute(pinned(SLEEPER), stop_on_error=False)     # an error would abort what comes next
     text = ""
     while not text.endswith("\n"):              # a busy kernel may send a line in parts
         text += answer(client.get_iopub_msg, request, "stream")["text"]
