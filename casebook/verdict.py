@@ -71,9 +71,15 @@ def watch(told, variables, links, modules):
         given |= {"CUDA_HOME": str(places["home"])} if links else {}
         for key, value in variables.items():
             given[key] = value.replace("{site}", str(site)).replace("{empty}", str(places["empty"]))
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended from outside"))
+        early = []          # an exception before `process` is bound would leave it running
+        for how in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(how, lambda *_: early.append("ended from outside"))
         process = subprocess.Popen([sys.executable, *sys.argv], env=given, start_new_session=True)
         try:
+            for how in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(how, lambda *_: sys.exit("ended from outside"))
+            if early:
+                sys.exit(early[0])
             status = process.wait(told.timeout)
         except subprocess.TimeoutExpired:
             status = None

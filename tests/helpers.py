@@ -30,7 +30,7 @@ def play(body, *options, emit=lambda text: None, **header):
     return outcome
 
 
-def wait_until(condition, seconds=30):
+def wait_until(condition, seconds=60):
     """True as soon as the condition holds, False when it never did."""
     end = time.monotonic() + seconds
     while not condition():
@@ -38,6 +38,12 @@ def wait_until(condition, seconds=30):
             return False
         time.sleep(0.02)
     return True
+
+
+def process_ids(path):
+    """The process ids that a script writes into a file, as soon as the whole line is there."""
+    assert wait_until(lambda: path.exists() and path.read_text().endswith("\n"))
+    return [int(word) for word in path.read_text().split()]
 
 
 def gone(process_id):
