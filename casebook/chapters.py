@@ -2,14 +2,13 @@
 import functools
 import re
 import tomllib
-from dataclasses import dataclass
-from pathlib import Path
 
 import nbformat
 import yaml
 
-from . import header as headers
+from . import notebook
 from .build import ROOT, tree
+from .errors import WrongUse
 from .stamp import digest, of_outputs
 
 RECEIPT_KEYS = ("gpu", "compute_capability", "driver", "python", "date", "seconds", "environment", "cells")
@@ -17,64 +16,8 @@ CARD_KEYS = ("Libraries", "Kind", "Affected", "Fixed in", "You see", "Upstream",
 MACHINE_PATH = re.compile(r"/(?:home|root|Users)/\S+|/tmp/\w\S+")
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One code cell. `number` counts the code cells from 1, as the brackets beside an executed cell do."""
-
-    number: int
-    node: nbformat.NotebookNode
-
-    @property
-    def source(self):
-        return self.node.source
-
-    @property
-    def body(self):
-        """The source without its magic and its header."""
-        return headers.BLOCK.sub("", self.source.removeprefix("%%pinned"), count=1).lstrip("\n")
-
-    @property
-    def tags(self):
-        return self.node.metadata.get("tags", [])
-
-    @property
-    def pinned(self):
-        return self.source.startswith("%%pinned")
-
-    @functools.cached_property
-    def _read(self):
-        try:
-            return headers.read(self.source) if self.pinned else None, None
-        except headers.HeaderError as error:
-            return None, str(error)
-
-    @property
-    def header(self):
-        """Header of a %%pinned cell, None for others and for a header with an error."""
-        return self._read[0]
-
-    @property
-    def header_error(self):
-        """The sentence about a header with an error, else None."""
-        return self._read[1]
-
-    @property
-    def needs_gpu(self):
-        return self.source.startswith("%%gpu") or bool(self.header and self.header.gpu)
-
-    @property
-    def varies(self):
-        """True where the outputs differ from run to run and are not compared."""
-        return "nbval-ignore-output" in self.tags
-
-    @property
-    def text(self):
-        """All text that the stored outputs show."""
-        parts = []
-        for output in self.node.outputs:
-            data = output.get("data", {})
-            parts += [output.get("text", ""), *output.get("traceback", []), *(data[kind] for kind in data if kind.startswith("text/"))]
-        return "".join(parts)
+class Cell(notebook.Cell):
+    """One code cell of a chapter."""
 
     def stamp(self):
         """Two hashes: of the source (right-stripped lines, any address of the repository), and of everything stored below it."""
@@ -82,28 +25,21 @@ class Cell:
         return f"{digest(source)} {of_outputs(self.node.outputs)}"
 
 
-class Chapter:
+class Chapter(notebook.Notebook):
     """One notebook of the book."""
 
-    def __init__(self, path):
-        self.path = Path(path)
-        self.name = self.path.stem
-        self.notebook = nbformat.read(self.path, as_version=4)
-        self.cells = [Cell(n, node) for n, node in enumerate((c for c in self.notebook.cells if c.cell_type == "code"), 1)]
+    cell = Cell
+
+    def read(self):
+        return nbformat.read(self.path, as_version=4)
 
     @property
-    def receipt(self):
-        return self.notebook.metadata.get("casebook")
+    def origin(self):
+        return f"the GPU Python Casebook, {self.name}"
 
     @property
-    def title(self):
-        return self.notebook.cells[0].source.splitlines()[0].removeprefix("# ")
-
-    @property
-    def card(self):
-        """The case card of the first cell: {'Libraries': '…', …}, Markdown as written."""
-        rows = re.findall(r"(?m)^\| \*\*(.+?)\*\* \| (.*?) \|$", self.notebook.cells[0].source)
-        return dict(rows)
+    def address(self):
+        return address()
 
     @functools.cached_property
     def sidecar(self):
@@ -140,7 +76,7 @@ def load(names=()):
     if names:
         unknown = [n for n in names if not any(p.stem.startswith(n) for p in paths)]
         if unknown:
-            raise SystemExit(f"no chapter {unknown[0]!r}; there are {', '.join(p.stem for p in paths)}")
+            raise WrongUse(f"no chapter {unknown[0]!r}; there are {', '.join(p.stem for p in paths)}")
         paths = [p for p in paths if any(p.stem.startswith(n) for n in names)]
     return [Chapter(p) for p in paths]
 

@@ -2,10 +2,18 @@
 
 
 class CasebookError(Exception):
-    """Base of all errors of this package. IPython shows its text alone."""
+    """Base of all errors of this package. IPython shows its text alone; a command ends with its `status`."""
+
+    status = 1
 
     def _render_traceback_(self):
         return [f"{type(self).__name__}: {self}"]
+
+
+class WrongUse(CasebookError):
+    """A command cannot do what it was asked for: a file that is no notebook, a cell that is not there, a chapter without the book."""
+
+    status = 2
 
 
 class HeaderError(CasebookError):

@@ -2,11 +2,11 @@
 import re
 from pathlib import Path
 
-from . import verdict
-from .chapters import address
+from . import clone, verdict
 from .cuda_home import LINKS
-from .errors import CasebookError
+from .errors import HeaderError, WrongUse
 from .header import BLOCK
+from .notebook import Notebook
 from .run import CHILD
 
 BEGINNING = r'''import os
@@ -26,27 +26,37 @@ if __name__ == "check":
 TOLD = ("raises", "match", "signal", "timeout", "timeout_expected", "ending", "expectation")
 
 
-def export(chapter, number):
-    """Text of the file for the code cell with this number."""
-    cell = next((c for c in chapter.cells if c.number == number), None)
+def command(name, number):
+    """Print a cell of a notebook file, or of a chapter, as a file."""
+    print(export(Notebook(name) if name.endswith(".ipynb") else clone.chapter(name), number), end="")
+    return 0
+
+
+def export(notebook, number):
+    """Text of the file for the code cell with this number of a Notebook."""
+    cell = next((c for c in notebook.cells if c.number == number), None)
+    place = f"{notebook.name}, cell [{number}]"
     if cell is None:
-        raise CasebookError(f"{chapter.name} has code cells 1 to {len(chapter.cells)}, not {number}")
+        raise WrongUse(f"{notebook.name} has code cells 1 to {len(notebook.cells)}, not {number}")
     if not cell.pinned:
-        raise CasebookError(f"{chapter.name}, cell [{number}] is no %%pinned cell: it needs the notebook around it")
+        raise WrongUse(f"{place} is no %%pinned cell: it needs the notebook around it")
+    if cell.header_error:
+        raise HeaderError(f"{place}: {cell.header_error}")
     if cell.header.build:
-        raise CasebookError(f"{chapter.name}, cell [{number}] builds {cell.header.build}/: it needs a clone of the book; "
-                            f"git clone {address()}, and open the notebook there")
+        raise WrongUse(f"{place} builds {cell.header.build}/: it needs a clone of the book; git clone {clone.ADDRESS}, "
+                       "and open the notebook there")
     body = cell.source.split("\n", 1)[1]
     block = BLOCK.search(body)
     code = (body[:block.start()].strip() + body[block.end():]).strip("\n")
-    return "\n".join([*origin(chapter, cell), block[0], BEGINNING, code, "", *printed(chapter, cell), check(cell.header, modules(code))])
+    return "\n".join([*origin(notebook, cell), block[0], BEGINNING, code, "", *printed(notebook, cell), check(cell.header, modules(code))])
 
 
-def origin(chapter, cell):
+def origin(notebook, cell):
     """Comment: where the cell comes from, what it is about, what it needs and how it must end."""
-    yield f"# From the GPU Python Casebook, {chapter.name}, cell [{cell.number}]: {chapter.title}"
-    yield f"# {address()}/blob/main/notebooks/{chapter.path.name}"
-    for name, link in re.findall(r"\[([^]]+)\]\((\S+?)\)", chapter.card.get("Upstream", "")):
+    yield f"# From {notebook.origin}, cell [{cell.number}]: {notebook.title}"
+    if notebook.address:
+        yield f"# {notebook.address}/blob/main/notebooks/{notebook.path.name}"
+    for name, link in re.findall(r"\[([^]]+)\]\((\S+?)\)", notebook.card.get("Upstream", "")):
         yield f"# {name}: {link}"
     if cell.header.gpu:
         yield f"# Needs an NVIDIA GPU{f' with a driver {cell.header.driver}' if cell.header.driver else ''}."
@@ -63,9 +73,9 @@ def modules(code, found=()):
     return found
 
 
-def printed(chapter, cell):
+def printed(notebook, cell):
     """Comment: the stored output, and where it comes from."""
-    receipt = chapter.receipt
+    receipt = notebook.receipt
     if receipt and cell.text:
         machine = f"{receipt['gpu']}, driver {receipt['driver']}, Python {receipt['python']}, {receipt['date']}"
         yield f"# What it printed on a machine with an {machine}:"

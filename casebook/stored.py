@@ -12,6 +12,7 @@ from pathlib import Path
 from IPython.display import display
 
 from .build import ROOT
+from .notebook import joined, whole
 from .stamp import of_outputs
 
 MARK = 'data-casebook="stored"'
@@ -57,20 +58,6 @@ def framed(path, source):
 
 def same(stored, source):
     return [line.rstrip() for line in stored.strip().splitlines()] == [line.rstrip() for line in source.strip().splitlines()]
-
-
-def whole(text):
-    return "".join(text) if isinstance(text, list) else text
-
-
-def joined(output):
-    """An output with its texts whole: a notebook file may hold them as lists of lines."""
-    output = dict(output)
-    if "text" in output:
-        output["text"] = whole(output["text"])
-    if "data" in output:
-        output["data"] = {kind: value if kind.endswith("json") else whole(value) for kind, value in output["data"].items()}
-    return output
 
 
 def frame(outputs, title):

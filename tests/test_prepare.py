@@ -1,16 +1,15 @@
 """`prepare` makes what this machine can use; with --all, every environment of the book, and still compiles nothing for a GPU it lacks."""
 import pytest
 
-from casebook import __main__ as command
-from casebook import chapters, gpu
+from casebook import chapters, gpu, prepare
 
 
 @pytest.fixture
 def made(monkeypatch, no_gpu):
     """What `prepare` makes and builds, with neither uv nor a compiler."""
     found = {"environments": set(), "builds": set()}
-    monkeypatch.setattr(command.environment, "make", lambda head, report: found["environments"].add(head.environment_key))
-    monkeypatch.setattr(command, "build", lambda head, made, report: found["builds"].add((head.build, head.gpu)))
+    monkeypatch.setattr(prepare.environment, "make", lambda head, report: found["environments"].add(head.environment_key))
+    monkeypatch.setattr(prepare, "build", lambda head, made, report: found["builds"].add((head.build, head.gpu)))
     return found
 
 
@@ -19,13 +18,13 @@ def keys(gpu):
 
 
 def test_without_a_gpu_the_environments_of_gpu_cells_alone_are_left_out(made, capsys):
-    assert command.prepare([]) == 0
+    assert prepare.prepare([]) == 0
     assert made == {"environments": keys(gpu=False), "builds": {("native", False)}}
     assert "more are for GPU cells alone: not made" in capsys.readouterr().out
 
 
 def test_all_makes_every_environment_and_builds_for_the_host_alone(made, capsys):
-    assert command.prepare([], every=True) == 0
+    assert prepare.prepare([], every=True) == 0
     assert made == {"environments": keys(gpu=True), "builds": {("native", False)}}
     assert "not made" not in capsys.readouterr().out
 
@@ -33,5 +32,5 @@ def test_all_makes_every_environment_and_builds_for_the_host_alone(made, capsys)
 def test_with_a_gpu_it_builds_for_it_too(made):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gpu, "find", lambda: gpu.Gpu("Tesla T4", "7.5", "550.54.15"))
-        assert command.prepare([]) == 0
+        assert prepare.prepare([]) == 0
     assert made == {"environments": keys(gpu=True), "builds": {("native", False), ("native", True)}}
