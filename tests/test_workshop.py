@@ -1,4 +1,5 @@
-"""The copies for a class: everything of a chapter but its solutions, outputs and receipt, and nobody's work overwritten."""
+"""The copies for a class: everything that can be run and nothing that tells how it ends, and nobody's work overwritten."""
+import copy
 import re
 import shutil
 import subprocess
@@ -10,10 +11,18 @@ from helpers import ROOT
 
 from casebook import chapters
 from casebook.chapters import Chapter
+from casebook.checks.exercises import exercises
 from casebook.errors import CasebookError
-from casebook.workshop import write
+from casebook.workshop import ASK, MARK, asked, encoded, passages, unsolved, write
 
 BOOKS = chapters.load()
+COPIES = {book.name: unsolved(book.notebook) for book in BOOKS}
+NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)*(?!\w)")
+# What stands in front of a cell that also shows it, and is no result.
+TOLD_BEFORE = {"50": "NEP 50, a proposal's number", "268": "the size of arrays that the cell allocates",
+               "dltensor": "a name in DLPack's text"}
+
+each_chapter = pytest.mark.parametrize("book", BOOKS, ids=lambda book: book.name)
 
 
 @pytest.fixture(scope="module")
@@ -21,23 +30,143 @@ def copies(tmp_path_factory):
     return write(BOOKS, tmp_path_factory.mktemp("workshop") / "copies")
 
 
-def tagged(cell):
-    return "solution" in cell.metadata.get("tags", [])
+def tagged(cell, tag):
+    return tag in cell.metadata.get("tags", [])
 
 
-def test_nothing_is_lost_but_the_solutions(copies):
-    for book, path in zip(BOOKS, copies, strict=True):
-        kept = [(c.cell_type, c.id, c.source) for c in book.notebook.cells if not tagged(c)]
-        assert [(c.cell_type, c.id, c.source) for c in Chapter(path).notebook.cells] == kept
-    assert any(tagged(c) for book in BOOKS for c in book.notebook.cells)
+def code(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def test_the_copies_are_valid_notebooks_without_outputs_and_receipts(copies):
-    for path in copies:
-        copy = Chapter(path)
-        nbformat.validate(copy.notebook)
-        assert copy.receipt is None
-        assert [c.number for c in copy.cells if c.node.outputs or c.node.execution_count is not None] == []
+def numbers(text):
+    """The numbers of two digits or more, without their commas."""
+    return {found.replace(",", "") for found in NUMBER.findall(text) if len(found) > 1}
+
+
+def give_aways(book):
+    """What a copy tells in front of the cells that show it, or right below them; and the places where nobody said that it does not."""
+    kept = {cell.id: cell.source for cell in unsolved(book.notebook).cells if cell.cell_type == "markdown"}
+    cells, shown = book.notebook.cells, {cell.node.id: cell.text for cell in book.cells}
+    sources = "\n".join(cell.source for cell in book.cells) + str(book.card)
+    for place in range(1, len(cells)):
+        if cells[place].id not in kept or cells[place].cell_type != "markdown":
+            continue
+        before = [cell for cell in cells[:place] if cell.cell_type == "code"]
+        right_above = cells[place - 1].id if cells[place - 1].cell_type == "code" else None
+        below = "\n".join(shown[cell.id] for cell in next_cells(cells[place + 1:])) + shown.get(right_above, "")
+        known = sources + "\n".join(shown[cell.id] for cell in before if cell.id != right_above)
+        text = re.sub(rf"\]\([^)]*\)|{re.escape(ASK)}.*", "", kept[cells[place].id])
+        told = (numbers(text) & numbers(below)) - numbers(known)
+        told |= {span for span in re.findall(r"`([^`]+)`", text) if span in below and span not in known}
+        yield from (f"{book.name}, Markdown {cells[place].id}: {one!r} is what a cell shows" for one in sorted(told - TOLD_BEFORE.keys()))
+        if shown.get(right_above) and not re.match(r"#{2,3} |<!-- (result|next)|\*\*\d+\. ", cells[place].source):
+            yield f"{book.name}, Markdown {cells[place].id}: below an output, neither a heading nor a mark says whether it tells a result"
+
+
+def next_cells(cells):
+    """The code cells up to the next Markdown."""
+    for cell in cells:
+        if cell.cell_type != "code":
+            return
+        yield cell
+
+
+@each_chapter
+def test_nothing_is_lost_but_solutions_and_results(book):
+    participants = COPIES[book.name]
+    given = [cell for cell in code(book.notebook) if not tagged(cell, "solution")]
+    assert [(c.id, c.metadata) for c in code(participants)] == [(c.id, c.metadata) for c in given]
+    assert [c.source for c in code(participants) if not tagged(c, "check")] == [c.source for c in given if not tagged(c, "check")]
+    nbformat.validate(participants)
+    assert "casebook" not in participants.metadata
+    assert not any(cell.outputs or cell.execution_count for cell in code(participants))
+    text = "\n".join(cell.source for cell in participants.cells if cell.cell_type == "markdown")
+    assert re.findall(r"(?m)^#+ .+", text) == [line for line in headings(book) if line != "## References"]
+    assert not re.search(r"<!--|\n{3}| {2}\*\*Before|\.[A-Z]\w+ \w+ \w", text)
+
+
+def headings(book):
+    return re.findall(r"(?m)^#+ .+", "\n".join(cell.source for cell in book.notebook.cells if cell.cell_type == "markdown"))
+
+
+@each_chapter
+def test_no_copy_tells_how_a_cell_ends(book):
+    assert list(give_aways(book)) == []
+
+
+@each_chapter
+def test_every_question_is_asked_once_and_in_front_of_its_cell(book):
+    """In the copy no question is the last word of a section, where no cell would follow that answers it."""
+    questions = [question for cell in book.notebook.cells if cell.cell_type == "markdown"
+                 for question, _ in passages(cell.source) if question]
+    participants = COPIES[book.name]
+    for question in questions:
+        (place,) = [n for n, cell in enumerate(participants.cells) if question in cell.source]
+        assert participants.cells[place + 1].cell_type == "code", question
+        assert "\n## " not in participants.cells[place].source.partition(question)[2], question
+    assert len(questions) >= 3
+
+
+@each_chapter
+def test_no_copy_holds_a_solution_or_a_verdict(book):
+    participants = COPIES[book.name]
+    text = "\n".join(cell.source for cell in participants.cells)
+    given = "\n".join(cell.source for cell in book.notebook.cells if not tagged(cell, "solution") and not tagged(cell, "check"))
+    for cell in book.cells:
+        if "solution" in cell.tags:
+            own = [line.strip() for line in cell.body.splitlines() if len(line.strip()) > 12 and line.strip() not in given]
+            assert not [line for line in own if line in text]
+    assert not re.search(r"(?m)^\|.*\| (true|partly|false|not testable)\b", text)
+    assert not any("Correct" in cell.source for cell in code(participants) if tagged(cell, "check"))
+
+
+@pytest.mark.parametrize(("source", "found"), [
+    ("Only the first compiles.", "below an output, neither a heading nor a mark says whether it tells a result"),
+    ("<!-- next -->\nIt takes `1050 characters`.", "'1050 characters' is what a cell shows"),
+    ("<!-- next -->\nIt takes 3,736 bytes.", "'3736' is what a cell shows"),
+    ("<!-- next -->\nIt takes 4,711 bytes.", None)])
+def test_what_is_not_marked_is_found(source, found):
+    """Each kind of give-away, put below a cell of a chapter whose copy has none."""
+    book = copy.copy(BOOKS[0])
+    book.notebook = copy.deepcopy(book.notebook)
+    next(cell for cell in book.notebook.cells if cell.id == "b1de2c3b-1").source = source
+    assert found in [line.partition(": ")[2] for line in give_aways(book)] if found else not [*give_aways(book)]
+
+
+def test_a_mark_replaces_what_it_marks():
+    assert asked("<!-- result: Which? -->\nThe first. <!-- next -->The next cell counts.") == ("The next cell counts.", "Which?")
+    assert asked("Look. <!-- result: How many? -->Seven.\n\n## Why\n\nSo.") == (f"Look.\n\n{ASK} How many?\n\n## Why\n\nSo.", "")
+    assert asked("<!-- next -->\n<!-- result: And then? -->\nNothing.") == (f"\n\n{ASK} And then?\n\n", "")
+    assert asked("<!-- result -->\nIt does. <!-- result: Why? -->So.") == (f"\n\n{ASK} Why?\n\n", "")
+    assert asked("No mark at all.") == ("No mark at all.", "")
+
+
+@each_chapter
+def test_marks_leave_the_markdown_as_it_reads(book):
+    """A mark that begins a line stands alone in it, and closes what it opens."""
+    for cell in book.notebook.cells:
+        if cell.cell_type == "markdown":
+            assert not re.search(r"(?m)^<!--.*?-->[ \t]*\S", cell.source), cell.id
+            assert MARK.sub("", cell.source).count("<!--") == 0, cell.id
+
+
+def test_an_encoded_check_is_the_check():
+    for book in BOOKS:
+        for cell in (cell for one in exercises(book) for cell in one.check):
+            copied = encoded(cell.source)
+            lead, _, call = copied.partition("import base64, zlib\n\nexec(")
+            assert cell.source.startswith(lead) and call.endswith(")")
+            names = {}
+            exec("import base64, zlib", names)
+            assert lead + eval(call.removesuffix(")"), names).decode() == cell.source
+            assert max(map(len, copied.splitlines())) <= 88 or "%%pinned" in copied
+
+
+def test_an_encoded_check_judges(capsys):
+    (check,) = exercises(BOOKS[0])[0].check
+    for answer, verdict in (((1, 3), "Correct"), ((2, 3), "Not yet"), (("?", "?"), "Not yet")):
+        exec(encoded(check.source), {"numbers": answer})
+        assert capsys.readouterr().out.startswith(verdict)
 
 
 def test_the_chapters_in_memory_stay_as_they_are(copies):
