@@ -12,7 +12,7 @@ import pytest
 from helpers import ROOT, cell, play
 
 from casebook import build, environment, gpu
-from casebook.environment import uv, uv_variables
+from casebook.environment import uv_variables
 from casebook.errors import EnvironmentFailure
 from casebook.header import read
 
@@ -456,6 +456,29 @@ def copy(tmp_path, monkeypatch):
     return tmp_path / "native"
 
 
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """A native/ that is built like the book's own and compiles in a moment."""
+    (tmp_path / "native").mkdir()
+    (tmp_path / "native/pyproject.toml").write_text("""
+[build-system]
+requires = ["scikit-build-core"]
+build-backend = "scikit_build_core.build"
+[project]
+name = "small"
+version = "1"
+""")
+    (tmp_path / "native/CMakeLists.txt").write_text("""
+cmake_minimum_required(VERSION 3.24...4.0)
+project(small LANGUAGES CXX)
+add_library(small MODULE small.cpp)
+install(TARGETS small DESTINATION small)
+""")
+    (tmp_path / "native/small.cpp").write_text(f'const char* place = "{tmp_path}";')
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    return tmp_path / "native"
+
+
 def test_without_a_clone(header, monkeypatch, tmp_path):
     monkeypatch.setattr(build, "ROOT", tmp_path)
     with pytest.raises(EnvironmentFailure, match="open the notebook from a clone"):
@@ -476,9 +499,9 @@ def test_the_key_knows_mode_and_sources(header, copy):
     assert len(keys | {build.key(header, made, copy, "host")}) == 3
 
 
-def test_a_failing_build_shows_what_the_compiler_said(header, copy):
-    (copy / "src" / "device_host.cpp").write_text('#include "device.h"\nint broken = "text";\n')
-    with pytest.raises(EnvironmentFailure, match=r"(?s)^native/ could not be built in mode host.*device_host\.cpp:2.*invalid conversion"):
+def test_a_failing_build_shows_what_the_compiler_said(header, small):
+    (small / "small.cpp").write_text('\nint broken = "text";\n')
+    with pytest.raises(EnvironmentFailure, match=r"(?s)^native/ could not be built in mode host.*small\.cpp:2.*invalid conversion"):
         build.build(header, environment.make(header))
 
 
@@ -489,8 +512,7 @@ def test_cuda_without_nvcc(header, copy, tmp_path):
         build.install(copy, "cuda", environment.make(header), tmp_path / "out", lambda line: None)
 
 
-def test_two_notebooks_build_once(header, copy, tmp_path):
-    (copy / "src" / "device.h").write_text(f"// {tmp_path}\n" + (copy / "src" / "device.h").read_text())
+def test_two_notebooks_build_once(header, small):
     made, lines = environment.make(header), []
     threads = [threading.Thread(target=build.build, args=(header, made, lines.append)) for _ in range(2)]
     for thread in threads:
@@ -498,14 +520,14 @@ def test_two_notebooks_build_once(header, copy, tmp_path):
     for thread in threads:
         thread.join()
     assert sum(line.startswith("compiling") for line in lines) == 1
-    assert (build.build(header, made) / "device_arrays" / "dlpeek.py").exists()
+    assert (build.build(header, made) / "small" / "libsmall.so").exists()
 
 
-def test_a_plain_install_chooses_its_mode(header, tmp_path):
-    """`pip install ./native` says nothing about the mode: CUDA where a GPU and nvcc are found, else host."""
-    made = environment.make(header)
-    subprocess.run([uv(), "pip", "install", "--quiet", "--python", made.python, "--target", tmp_path, "--no-build-isolation", "--no-deps",
-                    "--offline", "--no-cache", ROOT / "native"], env=uv_variables(), check=True)
-    mode = subprocess.run([made.python, "-c", "import device_arrays as da; print(da.mode)"], env={"PYTHONPATH": str(tmp_path)},
-                          capture_output=True, text=True, check=True).stdout.strip()
+def test_without_a_word_about_the_mode_it_is_chosen(header, tmp_path):
+    """`pip install ./native`: CUDA where a GPU and nvcc are found, else host. The choice is made before anything is compiled."""
+    tools = environment.make(header)
+    command = [tools.root / "bin/cmake", "-S", ROOT / "native", "-B", tmp_path, "-G", "Ninja", f"-DPython_EXECUTABLE={tools.python}",
+               f"-DCMAKE_MAKE_PROGRAM={tools.root}/bin/ninja", f"-Dnanobind_DIR={tools.site}/nanobind/cmake"]
+    said = subprocess.run(command, env=uv_variables(), capture_output=True, text=True, check=True).stdout
+    mode = re.search(r"device_arrays: mode (\w+)", said)[1]
     assert mode == "host" if not gpu.find() else mode in ("cuda", "host")
