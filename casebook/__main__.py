@@ -41,6 +41,10 @@ def arguments():
             ("name", {"metavar": "NN-NAME", "help": "its number, from 10 on, and a few words"}))
     command("workshop", "commands.make_workshop", "copy the chapters without solutions and outputs",
             ("folder", {"nargs": "?", "metavar": "FOLDER", "type": Path, "help": "_build/workshop when none is named"}))
+    command("checked", "checked.check", "run the exercises of participants' notebooks and say who solved what; their code is run as you",
+            ("folder", {"metavar": "FOLDER", "type": Path, "help": "a sub-folder or a notebook for each participant"}),
+            ("--out", {"metavar": "FILE", "default": "checked.csv", "help": "%(default)s when none is named"}),
+            ("--limit", {"metavar": "SECONDS", "type": int, "default": 120, "help": "for each cell; %(default)s when none is named"}))
     command("lab", "commands.copies_for_lab", "copy the chapters into the reader's own folder (CASEBOOK_LAB) and print its path")
     command("address", "commands.change_address", "write another repository address everywhere", ("url", {"metavar": "URL"}))
     return parser
