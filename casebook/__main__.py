@@ -34,7 +34,8 @@ def arguments():
     command("run", "play.command", "run a notebook's cells in order and say how each ended", file,
             ("--pinned", {"action": "store_true", "help": "the %%%%pinned cells alone"}), alone=True)
     command("prepare", "prepare.prepare", "make the environments of the chapters", some,
-            ("--all", {"action": "store_true", "dest": "every", "help": "those of GPU cells too, on a machine without a GPU"}))
+            ("--all", {"action": "store_true", "dest": "every", "help": "those of GPU cells too, on a machine without a GPU"}),
+            ("--into", {"metavar": "FOLDER", "type": Path, "help": "a folder for all users of the machine, in place of your own"}))
     command("execute", "commands.execute", "run chapters on this machine's GPU and store outputs and receipts", some)
     command("check", "commands.check", "compare stored outputs with their receipts; runs nothing", some)
     command("new", "commands.begin", "write the skeleton of a short case",

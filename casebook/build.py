@@ -3,17 +3,15 @@
 The pins hold the build tools too (scikit-build-core, cmake, ninja, nanobind), so nothing is fetched. The folder is told its
 mode, cuda or host, because a compiler for CUDA on a machine does not mean that it has a GPU.
 """
-import fcntl
 import hashlib
 import re
-import subprocess
-import tempfile
-from contextlib import contextmanager
 from pathlib import Path
 
 from . import gpu
-from .environment import cache, uv, uv_variables
+from .environment import ask
 from .errors import EnvironmentFailure
+from .installed import lost_file
+from .store import cache, make_once, open_to_all, shared
 
 ROOT = Path(__file__).resolve().parent.parent
 SHOWN = 30      # lines of a failing build that are shown
@@ -26,29 +24,35 @@ HINTS = [       # what a failing build says, and what its reader needs
 ]
 
 
-def build(header, environment, report=lambda line: None):
-    """Folder with the built modules, to be put on the path of the header's scripts; built when it is not there."""
+def build(header, environment, report=lambda line: None, into=None):
+    """Folder with the built modules, to be put on the path of the header's scripts; built when it is not there.
+
+    `into` is a folder that others will share, in place of one's own.
+    """
     source, mode = source_of(header), "cuda" if header.gpu else "host"
-    target = cache() / "builds" / key(header, environment, source, mode)
-    if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with one_at_a_time(target.with_suffix(".lock"), report):
-            if not target.exists():         # another notebook may have built it meanwhile
-                report(f"compiling {header.build}, mode {mode}")
-                with tempfile.TemporaryDirectory(dir=target.parent) as folder:
-                    half = Path(folder) / "half"
-                    install(source, mode, environment, half / "site-packages", report)
-                    half.rename(target)
-    return target / "site-packages"
+    name = key(header, environment, source, mode)
+    for place in [] if into else shared():
+        modules = place / "builds" / name / "site-packages"
+        if modules.is_dir() and not lost_file(modules):
+            return modules
+
+    def fill(half):
+        report(f"compiling {header.build}, mode {mode}")
+        install(source, mode, environment, half / "site-packages", report)
+        if into:
+            open_to_all(half)
+
+    return make_once((into or cache()) / "builds" / name, fill, report) / "site-packages"
 
 
 def source_of(header):
-    """The folder that the header names, in the repository that holds this package."""
-    source = ROOT / header.build
-    if not (source / "pyproject.toml").exists():
-        raise EnvironmentFailure(f"this cell builds {header.build}/, which is not installed with casebook: "
-                                 "open the notebook from a clone of the book")
-    return source
+    """The folder that the header names: of the clone that the notebook lies in, else of the one that holds this package."""
+    here = Path.cwd()
+    for place in (here, *here.parents, ROOT):
+        if (place / header.build / "pyproject.toml").exists():
+            return place / header.build
+    raise EnvironmentFailure(f"this cell builds {header.build}/, which is not installed with casebook: "
+                             "open the notebook from a clone of the book")
 
 
 def key(header, environment, source, mode):
@@ -67,30 +71,12 @@ def tree(folder):
     return state.hexdigest()
 
 
-@contextmanager
-def one_at_a_time(path, report):
-    """Hold a lock file: two notebooks that want the same build do it once."""
-    with path.open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            report("waiting for the same build in another notebook")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 def install(source, mode, environment, target, report):
     """Build a folder with the tools of an environment. uv's cache is left out: it does not look at what a folder is built from."""
-    command = [uv(), "pip", "install", "--python", str(environment.python), "--target", str(target), "--no-build-isolation", "--no-deps",
-               "--offline", "--no-cache", "--no-progress", "--config-setting", f"cmake.define.MODE={mode}", str(source)]
-    with subprocess.Popen(command, env=uv_variables(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                          text=True, errors="replace") as process:
-        lines = []
-        for line in process.stderr:
-            lines.append(line.rstrip())
-            report(line.strip())
-    if process.returncode:
-        raise EnvironmentFailure(explain(lines, source.name, mode))
+    status, said = ask(report, "pip", "install", "--python", environment.python, "--target", target, "--no-build-isolation", "--no-deps",
+                       "--offline", "--no-cache", "--config-setting", f"cmake.define.MODE={mode}", source)
+    if status:
+        raise EnvironmentFailure(explain(said.splitlines(), source.name, mode))
 
 
 def explain(lines, name, mode):

@@ -3,9 +3,6 @@
 They know nothing of wheels and look for CUDA_HOME/nvvm/lib64/libnvvm.so.<digits>; the wheel holds libnvvm.so. So link
 what the environment's own wheels hold into the places where they look.
 """
-import shutil
-import uuid
-
 from .errors import EnvironmentFailure
 
 LINKS = {  # place in CUDA_HOME: (file in site-packages/nvidia, wheel that holds it)
@@ -16,22 +13,13 @@ LINKS = {  # place in CUDA_HOME: (file in site-packages/nvidia, wheel that holds
 }
 
 
-def lay_out(environment):
-    """Path of the layout, inside the environment; made when it is not there."""
-    home = environment.root / "cuda-home"
-    if home.exists():
-        return home
-    half = environment.root / f"cuda-home-{uuid.uuid4().hex}"
+def lay_out(environment, home):
+    """The layout for an environment, as a new folder `home`: links alone, so that each run makes its own."""
     for place, (file, wheel) in LINKS.items():
         target = environment.site / "nvidia" / file
         if not target.exists():
-            shutil.rmtree(half, ignore_errors=True)
             raise EnvironmentFailure(f"cuda-home needs {file}, which is in the wheel {wheel}: add that package to dependencies")
-        link = half / place
+        link = home / place
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(target)
-    try:
-        half.rename(home)
-    except OSError:
-        shutil.rmtree(half)
     return home

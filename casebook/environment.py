@@ -1,117 +1,102 @@
-"""From header to interpreter: uv makes each distinct environment once; all cells and chapters share it.
+"""From header to interpreter: each distinct environment is made once, with uv; all cells and chapters share it.
 
-uv keys the environment of a script by the script's path, so a file that holds nothing but the header's environment part,
-named by its hash, stands for it. https://docs.astral.sh/uv/guides/scripts/
+It is taken from the first folder that holds it whole: those that CASEBOOK_ENVIRONMENTS names, then one's own, where it is made.
 """
-import errno
-import importlib.metadata
 import os
 import re
 import shutil
 import subprocess
-import tempfile
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
 from .errors import EnvironmentFailure
+from .installed import Environment, cannot_start, lost_file
+from .pythons import for_all
+from .store import cache, make_once, open_to_all, shared, writing
 
-UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR)
+ROOT = Path(__file__).resolve().parent.parent
+FOREIGN = ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME", "CONDA_PREFIX")
 
 _made = {}
 
 
-@dataclass(frozen=True)
-class Environment:
-    """One environment on disk: its interpreter, its root folder and its site-packages."""
-
-    python: Path
-    root: Path
-    site: Path
-
-    @property
-    def base(self):
-        """Folder of the Python installation behind the environment."""
-        home = re.search(r"(?m)^home = (.+)$", (self.root / "pyvenv.cfg").read_text())
-        return Path(home[1]).parent
-
-    def installed(self):
-        """Versions of the installed packages by canonical name."""
-        return {canonicalize_name(d.name): d.version for d in importlib.metadata.distributions(path=[str(self.site)])}
-
-
-def cache():
-    """The folder for everything that casebook keeps between runs."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "casebook"
-
-
-@contextmanager
-def writing():
-    """Turns a disk that is full, or a folder that may not be written, into one sentence."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in UNWRITABLE:
-            raise
-        raise EnvironmentFailure(f"cannot write to {cache()}: {error.strerror}") from None
-
-
-@writing()
-def make(header, report=lambda line: None):
+def make(header, report=lambda line: None, into=None):
     """Environment of a header, complete and checked; made when it is not there. `report` gets lines of progress.
 
-    Raises EnvironmentFailure where it cannot be made, or where the header's dependencies are not the complete closure.
+    `into` is a folder that others will share, in place of one's own. Raises EnvironmentFailure where the environment cannot be made,
+    or where the header's dependencies are not the complete closure.
     """
-    environment = sync(header, report)
+    environment = sync(header, report, into)
     check_closure(header, environment)
     return environment
 
 
-def sync(header, report=lambda line: None):
+def sync(header, report=lambda line: None, into=None):
     """Environment of a header, without a look at its closure."""
-    known = _made.get(header.environment_key)
+    known = _made.get((header.environment_key, into))
     if known and known.python.exists():
         return known
-    spec = cache() / "environments" / f"{header.environment_key}.py"
-    write_once(spec, header.script_block())
-    if not complete(spec):
-        status, said = uv_sync(spec, report, "--offline")
+    found, notes = (None, []) if into else of_others(header)
+    _made[header.environment_key, into] = found or own(header, report, into, notes)
+    return _made[header.environment_key, into]
+
+
+def of_others(header):
+    """The environment in the first shared folder that holds it whole, or None; and why it was not taken from others, in sentences."""
+    notes = []
+    for folder in shared():
+        found = Environment.at(folder / "environments" / header.environment_key, shared=True)
+        if found and not (lost := cannot_start(found.python) or lost_file(found.site) or found.lacks(header)):
+            return found, notes
+        if found:
+            notes.append(f"the environment in {folder} is damaged: {lost} is missing")
+        elif not os.access(folder / "environments", os.R_OK | os.X_OK):
+            notes.append(f"{folder}, which CASEBOOK_ENVIRONMENTS names, cannot be read")
+    return None, notes
+
+
+def own(header, report, into, notes):
+    """The environment in one's own folder (or `into`), made where it is not there; then `notes` belong to its progress."""
+    store = into or cache()
+    root = store / "environments" / header.environment_key
+
+    def whole(root):
+        found = Environment.at(root)
+        return found is not None and not found.lacks(header)
+
+    def fill(half):
+        for note in notes:
+            report(note)
+        install(header, half, report, into)
+
+    with writing(store):
+        make_once(root, fill, report, whole)
+    return Environment.at(root)
+
+
+def install(header, half, report, into):
+    """Make the environment of a header in a new folder, which may get another name: `relocatable` keeps its path out of its scripts."""
+    create(header, header.requires_python, half, report, into)
+    python = half / "bin" / "python"
+    if into and (readable := for_all(python.resolve(), into, report)) != python.resolve():
+        create(header, readable, half, report, into)
+    pins = ["pip", "install", "--python", python, *header.dependencies]
+    variables = one_disk(into) | {"UV_COMPILE_BYTECODE": "1", "UV_LINK_MODE": "hardlink"} if into else {}
+    status, _ = ask(lambda line: None, *pins, "--offline", folder=half, variables=variables) if header.dependencies else (0, "")
+    if status:
+        status, said = ask(report, *pins, folder=half, variables=variables)
         if status:
-            status, said = uv_sync(spec, report)
-        if status:
-            raise EnvironmentFailure(explain(said, header))
-    python = find(spec)
-    root = python.parent.parent
-    (site,) = root.glob("lib/python3.*/site-packages")
-    _made[header.environment_key] = Environment(python, root, site)
-    return _made[header.environment_key]
+            raise EnvironmentFailure(explain(said, header, into or cache().parent))
+    if into:
+        open_to_all(half)
 
 
-def find(spec):
-    """Interpreter of a spec file's environment, or None where it is not made: uv then names some other Python that fits."""
-    answer = subprocess.run([uv(), "python", "find", "--script", str(spec)], env=uv_variables(), capture_output=True, text=True)
-    python = Path(answer.stdout.strip())
-    return python if python.parent.parent.name.startswith(spec.stem) else None
-
-
-def complete(spec):
-    """True when the environment of a spec file is there with all its packages (about 40 ms, no network)."""
-    command = [uv(), "sync", "--check", "--quiet", "--offline", "--script", str(spec)]
-    return find(spec) is not None and subprocess.run(command, env=uv_variables(), capture_output=True).returncode == 0
-
-
-def uv_sync(spec, report, *options):
-    """Make the environment of a spec file; returns uv's exit status and what it said."""
-    command = [uv(), "sync", "--no-progress", *options, "--script", str(spec)]
-    with subprocess.Popen(command, env=uv_variables(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, text=True, errors="replace") as process:
-        lines = []
-        for line in process.stderr:
-            lines.append(line)
-            report(line.strip())
-    return process.returncode, "".join(lines)
+def create(header, python, half, report, into):
+    """An environment without packages, for a Python or a range of versions."""
+    status, said = ask(report, "venv", "--no-project", "--relocatable", "--clear", "--python", python, half)
+    if status:
+        raise EnvironmentFailure(explain(said, header, into or cache().parent))
 
 
 def check_closure(header, environment):
@@ -136,14 +121,36 @@ def uv():
 
 
 def uv_variables():
-    return {k: v for k, v in os.environ.items() if k not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME", "CONDA_PREFIX")} | {"NO_COLOR": "1"}
+    """The environment variables for uv. A folder `wheelhouse` in the clone is one more place where it finds packages."""
+    chosen = {key: value for key, value in os.environ.items() if key not in FOREIGN} | {"NO_COLOR": "1"}
+    wheelhouses = [os.environ.get("UV_FIND_LINKS"), (ROOT / "wheelhouse").is_dir() and str(ROOT / "wheelhouse")]
+    return chosen | {"UV_FIND_LINKS": ",".join(filter(None, wheelhouses))}
 
 
-def explain(text, header):
-    """What uv said, as one sentence for a reader who has never heard of uv."""
+def one_disk(folder):
+    """Variables for uv that let a folder share its files with uv's cache: one of its own where that is on another file system."""
+    usual = Path(os.environ.get("UV_CACHE_DIR") or cache().parent / "uv")
+    same = usual.exists() and usual.stat().st_dev == folder.stat().st_dev
+    return {} if same else {"UV_CACHE_DIR": str(folder / "uv")}
+
+
+def ask(report, *arguments, folder=None, variables=()):
+    """Run uv, in a folder; `report` gets the lines of its progress. Returns its exit status and what it said."""
+    command = [uv(), *map(str, arguments), "--no-progress"]
+    with subprocess.Popen(command, cwd=folder, env=uv_variables() | dict(variables), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True, errors="replace") as process:
+        lines = []
+        for line in process.stderr:
+            lines.append(line)
+            report(line.strip())
+    return process.returncode, "".join(lines)
+
+
+def explain(text, header, folder):
+    """What uv said about an environment for `folder`, as one sentence for a reader who has never heard of uv."""
     names = [f"{r.name}=={next(iter(r.specifier)).version}" for r in header.requirements]
     if "No space left on device" in text:
-        return f"cannot make an environment of {len(names)} packages in {cache().parent}: No space left on device"
+        return f"cannot make an environment of {len(names)} packages in {folder}: No space left on device"
     if re.search(r"No interpreter found|Failed to inspect Python interpreter|python-build-standalone", text):
         return f"no Python {header.requires_python} on this machine, and uv could not fetch one"
     if re.search(r"dns error|Network|network|Failed to fetch|Failed to download|Could not connect|request for url", text):
@@ -152,13 +159,3 @@ def explain(text, header):
     if reason := re.search(r"(?s)No solution found.*?cause: (.*?)(?:\n\s*\n|$)", text):
         return f"the dependencies cannot be installed together: {' '.join(reason[1].split())}"
     return "uv could not make the environment:\n" + text.strip()
-
-
-def write_once(path, text):
-    """Write a file that never changes, so that no other process ever sees half of it."""
-    if path.exists():
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as temporary:
-        temporary.write(text)
-    os.replace(temporary.name, path)

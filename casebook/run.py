@@ -20,6 +20,7 @@ from .build import build, source_of
 from .cuda_home import lay_out
 from .errors import UnexpectedOutcome
 from .output import Digest, Masks
+from .store import cache, writing
 from .verdict import fits, words
 
 PASSED_ON = ("HOME", "USER", "TZ", "TMPDIR", "XDG_CACHE_HOME", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
@@ -35,7 +36,7 @@ class Outcome:
     output: str
 
 
-@environments.writing()
+@writing()
 def run(source, header, emit, report=lambda line: None):
     """Run a cell's source as its header says; `emit` gets the output piece by piece, `report` the progress of a new environment.
 
@@ -43,7 +44,7 @@ def run(source, header, emit, report=lambda line: None):
     """
     environment = environments.make(header, report)
     built = build(header, environment, report) if header.build else None
-    runs = environments.cache() / "runs"
+    runs = cache() / "runs"
     runs.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=runs, ignore_cleanup_errors=True) as folder:
         folder = Path(folder)
@@ -51,7 +52,7 @@ def run(source, header, emit, report=lambda line: None):
             (folder / name).mkdir()
         script = folder / "cell" / "cell.py"
         script.write_text("\n" + source, encoding="utf-8")     # the magic's line stays line 1, as the notebook counts
-        kept = environments.cache() / "output" / f"{hashlib.sha256(source.encode()).hexdigest()[:12]}.txt"
+        kept = cache() / "output" / f"{hashlib.sha256(source.encode()).hexdigest()[:12]}.txt"
         shown = []
 
         def show(text):
@@ -74,8 +75,10 @@ def variables(header, environment, folder, built=None):
                "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "CASEBOOK_FOLDER": str(folder / "cell"), "CASEBOOK_REPORTS": str(folder / "reports")}
     if built:
         chosen |= {"PYTHONPATH": f"{CHILD}:{built}", "CASEBOOK_SOURCE": str(source_of(header))}
+    if environment.shared:
+        chosen["PYTHONDONTWRITEBYTECODE"] = "1"
     if header.cuda_home:
-        chosen["CUDA_HOME"] = str(lay_out(environment))
+        chosen["CUDA_HOME"] = str(lay_out(environment, folder / "cuda-home"))
     for key, value in header.env.items():
         chosen[key] = value.replace("{site}", str(environment.site)).replace("{empty}", str(folder / "empty"))
     libraries = [chosen.get("LD_LIBRARY_PATH"), *driver_folders()]

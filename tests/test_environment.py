@@ -1,9 +1,9 @@
 """Environments made by uv itself, and one clear sentence for each way in which that fails."""
 import os
 import shutil
+import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from helpers import ROOT, SIX, cell, play
 from casebook import environment, gpu
 from casebook.errors import EnvironmentFailure
 from casebook.header import read
+from casebook.store import make_once
 
 pytestmark = pytest.mark.usefixtures("forgetful")
 
@@ -50,32 +51,55 @@ def test_a_new_environment_reports_its_progress_and_an_old_one_none(empty_caches
     assert reports == []
 
 
-@pytest.mark.parametrize(("answers", "asked"), [([0], [("--offline",)]), ([1, 0], [("--offline",), ()])])
+@pytest.mark.parametrize(("answers", "asked"), [([0], [True]), ([1, 0], [True, False])])
 def test_uv_is_asked_offline_first(empty_caches, monkeypatch, answers, asked):
-    """The network is used only where uv's cache does not do."""
-    calls, uv_sync = [], environment.uv_sync
+    """The network is used only where uv's cache does not do, and that is nothing to show."""
+    calls, ask = [], environment.ask
 
-    def answer(spec, report, *options):
-        calls.append(options)
-        return (answers.pop(0), "not there") if answers[0] else (answers.pop(0), uv_sync(spec, report, *options)[1])
+    def answer(report, *arguments, **others):
+        if arguments[0] != "pip":
+            return ask(report, *arguments, **others)
+        calls.append("--offline" in arguments)
+        report("error: No solution found when resolving dependencies")
+        return answers.pop(0), "not there"
 
-    monkeypatch.setattr(environment, "uv_sync", answer)
-    assert environment.make(header()).python.exists()
+    monkeypatch.setattr(environment, "ask", answer)
+    reports = []
+    assert environment.sync(header(SIX), reports.append).python.exists()
     assert calls == asked
+    assert sum("No solution" in line for line in reports) == len(asked) - 1
 
 
-def test_no_other_process_sees_half_of_a_file(tmp_path, monkeypatch):
-    path, seen, replace = tmp_path / "new" / "spec.py", [], os.replace
+def test_nothing_has_its_name_before_it_is_whole(tmp_path):
+    target, seen = tmp_path / "new" / "thing", []
 
-    def watched(source, target):
-        seen.append((Path(source).read_text(), Path(source).parent == path.parent, path.exists()))
-        replace(source, target)
+    def fill(half):
+        half.mkdir()
+        (half / "file").touch()
+        seen.append(target.exists())
 
-    monkeypatch.setattr(os, "replace", watched)
-    environment.write_once(path, "the whole text")
-    environment.write_once(path, "another text")
-    assert seen == [("the whole text", True, False)]
-    assert [(p.name, p.read_text()) for p in path.parent.iterdir()] == [("spec.py", "the whole text")]
+    for _ in range(2):
+        assert (make_once(target, fill, print) / "file").exists()
+    assert seen == [False]
+    assert sorted(p.name for p in target.parent.iterdir()) == ["thing", "thing.lock"]
+
+
+KILLED = """
+import os, signal, sys; sys.path.insert(0, {root!r})
+from pathlib import Path
+from casebook.store import make_once
+def fill(half):
+    (half / "left").mkdir(parents=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+make_once(Path({target!r}), fill, print)
+"""
+
+
+def test_what_a_killed_process_leaves_is_made_anew(tmp_path):
+    target = tmp_path / "thing"
+    ended = subprocess.run([sys.executable, "-c", KILLED.format(root=str(ROOT), target=str(target))])
+    assert (ended.returncode, target.exists(), (tmp_path / "thing.half" / "left").exists()) == (-signal.SIGKILL, False, True)
+    assert list(make_once(target, Path.mkdir, print).iterdir()) == []
 
 
 @pytest.mark.parametrize(("value", "meaning"), [(None, False), ("", False), ("0", False), ("1", True), ("yes", True)])
@@ -194,7 +218,7 @@ def test_several_processes_make_and_use_one_environment_at_once(empty_caches, si
     if any("no network" in output for output in outputs):
         pytest.skip(outputs[0])
     assert outputs == ["1.17.0\n\n"] * 3
-    assert len(list((empty_caches / "uv" / "environments-v2").glob("*/pyvenv.cfg"))) == 1
+    assert len(list((empty_caches / "casebook" / "environments").glob("*/pyvenv.cfg"))) == 1
 
 
 def test_the_parents_own_environment_does_not_leak_in(empty_caches, monkeypatch, tmp_path):
@@ -203,14 +227,3 @@ def test_the_parents_own_environment_does_not_leak_in(empty_caches, monkeypatch,
     made = environment.make(header())
     assert made.installed() == {}
     assert str(tmp_path / "other") not in str(made.root)
-
-
-def test_a_file_written_once_is_never_seen_half(tmp_path):
-    path = tmp_path / "folder" / "file"
-    environment.write_once(path, "first")
-    before = path.stat().st_mtime_ns
-    time.sleep(0.01)
-    environment.write_once(path, "second")
-    assert path.read_text() == "first"
-    assert path.stat().st_mtime_ns == before
-    assert [p.name for p in Path(path.parent).iterdir()] == ["file"]

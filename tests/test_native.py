@@ -452,7 +452,7 @@ def copy(tmp_path, monkeypatch):
         target = tmp_path / source.relative_to(ROOT)
         target.parent.mkdir(exist_ok=True)
         target.write_bytes(source.read_bytes())
-    monkeypatch.setattr(build, "ROOT", tmp_path)
+    monkeypatch.chdir(tmp_path)
     return tmp_path / "native"
 
 
@@ -481,6 +481,7 @@ install(TARGETS small DESTINATION small)
 
 def test_without_a_clone(header, monkeypatch, tmp_path):
     monkeypatch.setattr(build, "ROOT", tmp_path)
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(EnvironmentFailure, match="open the notebook from a clone"):
         build.build(header, environment.make(header))
 

@@ -1,4 +1,6 @@
 """`prepare` makes what this machine can use; with --all, every environment of the book, and still compiles nothing for a GPU it lacks."""
+from types import SimpleNamespace
+
 import pytest
 
 from casebook import chapters, gpu, prepare
@@ -8,8 +10,13 @@ from casebook import chapters, gpu, prepare
 def made(monkeypatch, no_gpu):
     """What `prepare` makes and builds, with neither uv nor a compiler."""
     found = {"environments": set(), "builds": set()}
-    monkeypatch.setattr(prepare.environment, "make", lambda head, report: found["environments"].add(head.environment_key))
-    monkeypatch.setattr(prepare, "build", lambda head, made, report: found["builds"].add((head.build, head.gpu)))
+
+    def make(head, report, into):
+        found["environments"].add(head.environment_key)
+        return SimpleNamespace(shared=False)
+
+    monkeypatch.setattr(prepare.environment, "make", make)
+    monkeypatch.setattr(prepare, "build", lambda head, made, report, into: found["builds"].add((head.build, head.gpu)))
     return found
 
 
