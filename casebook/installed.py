@@ -23,26 +23,30 @@ class Environment:
     def at(cls, root, shared=False):
         """The environment in a folder, or None."""
         site = next(root.glob("lib/python3.*/site-packages"), None)
-        return (site and os.access(root / "pyvenv.cfg", os.R_OK) and cls(root / "bin" / "python", root, site, shared)) or None
+        return site and cls(root / "bin" / "python", root, site, shared)
 
     @property
     def base(self):
         """Folder of the Python installation behind the environment."""
-        return Path(self.configured("home")).parent
+        return Path(self.configured["home"]).parent
 
-    def configured(self, key):
-        """A value of pyvenv.cfg."""
-        return re.search(rf"(?m)^{key} = (.+)$", (self.root / "pyvenv.cfg").read_text())[1]
+    @property
+    def configured(self):
+        """What pyvenv.cfg says: nothing, where it is not there."""
+        path = self.root / "pyvenv.cfg"
+        return dict(re.findall(r"(?m)^(\S+) = (.+)$", path.read_text() if os.access(path, os.R_OK) else ""))
 
     def installed(self):
         """Versions of the installed packages by canonical name."""
         return {canonicalize_name(d.name): d.version for d in importlib.metadata.distributions(path=[str(self.site)]) if d.name}
 
     def lacks(self, header):
-        """What is missing for a header: the interpreter, or packages; "" for nothing."""
+        """What is missing for a header, the interpreter or packages; "" for nothing."""
         if not os.access(self.python, os.X_OK):
             return f"its Python {os.path.realpath(self.python)}"
-        version = self.configured("version_info")
+        version = self.configured.get("version_info")
+        if not version:
+            return "pyvenv.cfg"
         python = {"python_full_version": version, "python_version": ".".join(version.split(".")[:2])}
         wanted = [r for r in header.requirements if not r.marker or r.marker.evaluate(python)]
         installed = self.installed()

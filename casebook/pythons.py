@@ -1,5 +1,6 @@
 """A Python for a shared folder: other users can seldom read the one that uv, pyenv or conda keeps in a home."""
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -7,7 +8,9 @@ from pathlib import Path
 from .errors import EnvironmentFailure
 from .store import closed_to_some, make_once, open_to_all
 
-ASK = "import json, sys; print(json.dumps([sys.base_prefix, '%d.%d' % sys.version_info[:2], sys.version.split()[0]]))"
+ASK = """import json, platform, sys, sysconfig as system
+folders = system.get_path("stdlib"), system.get_path("include")
+print(json.dumps([sys.base_prefix, "%d.%d" % sys.version_info[:2], platform.python_version(), *folders]))"""
 TRY = "import ctypes, ssl, zlib"
 LEFT_OUT = shutil.ignore_patterns("site-packages", "test", "*.a", "config-*")
 
@@ -16,16 +19,15 @@ def for_all(python, store, report):
     """Interpreter that all users can run: this one, or that of a copy of its installation in the folder `store`."""
     if not closed_to_some(python):
         return python
-    prefix, series, version = json.loads(subprocess.check_output([python, "-I", "-c", ASK]))
-    prefix = Path(prefix)
+    prefix, series, version, *folders = json.loads(subprocess.check_output([python, "-I", "-c", ASK]))
 
     def fill(half):
         report(f"copying Python {version}, which other users cannot read in {prefix}")
         (half / "bin").mkdir(parents=True)
         shutil.copy2(python.resolve(), half / "bin" / f"python{series}")
-        shutil.copytree(prefix / f"lib/python{series}", half / f"lib/python{series}", symlinks=True, ignore=LEFT_OUT)
-        shutil.copytree(prefix / f"include/python{series}", half / f"include/python{series}")
-        for library in (prefix / "lib").glob("lib*.so*"):
+        for folder in filter(os.path.isdir, folders):
+            shutil.copytree(folder, half / os.path.relpath(folder, prefix), symlinks=True, ignore=LEFT_OUT)
+        for library in Path(prefix, "lib").glob("lib*.so*"):
             shutil.copy2(library, half / "lib", follow_symlinks=False)
         if subprocess.run([half / "bin" / f"python{series}", "-I", "-c", TRY], capture_output=True).returncode:
             raise EnvironmentFailure(f"other users cannot read {prefix}, and a copy of this Python {version} does not run; "

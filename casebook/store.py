@@ -77,11 +77,11 @@ def open_store(folder):
 
 
 def open_to_all(folder):
-    """Let every user read a folder and what is in it, and run what its owner can run, whatever the umask was."""
+    """Let every user read a folder and what is in it, and run what its owner can run, but not write: whatever the umask was."""
     for path in [folder, *folder.rglob("*")]:
         if not path.is_symlink():
             mode = path.stat().st_mode
-            path.chmod(mode | (0o555 if mode & 0o100 else 0o444))
+            path.chmod((mode | (0o555 if mode & 0o100 else 0o444)) & ~0o022)
 
 
 def closed_to_some(path):

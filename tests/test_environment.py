@@ -158,7 +158,7 @@ def test_a_python_that_must_be_fetched_and_cannot(empty_caches, monkeypatch):
     assert failure(python="==3.8.1") == "no Python ==3.8.1 on this machine, and uv could not fetch one"
 
 
-def test_without_uv(monkeypatch):
+def test_without_uv(empty_caches, monkeypatch):
     monkeypatch.setitem(sys.modules, "uv", None)
     monkeypatch.setenv("PATH", "/nowhere")
     assert failure() == "uv is not installed: `pip install uv`, then run the cell again"

@@ -475,7 +475,7 @@ add_library(small MODULE small.cpp)
 install(TARGETS small DESTINATION small)
 """)
     (tmp_path / "native/small.cpp").write_text(f'const char* place = "{tmp_path}";')
-    monkeypatch.setattr(build, "ROOT", tmp_path)
+    monkeypatch.chdir(tmp_path)
     return tmp_path / "native"
 
 
