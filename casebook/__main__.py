@@ -38,6 +38,11 @@ def arguments():
             ("--into", {"metavar": "FOLDER", "type": Path, "help": "a folder for all users of the machine, in place of your own"}))
     command("execute", "commands.execute", "run chapters on this machine's GPU and store outputs and receipts", some)
     command("check", "commands.check", "compare stored outputs with their receipts; runs nothing", some)
+    command("versions", "versions.command.versions", "run the cases over the releases of their libraries and store what each did", some,
+            ("--release", {"metavar": "VERSION", "help": "this release alone"}),
+            ("--as-of-release", {"action": "store_const", "const": "release", "dest": "as_of", "help": "with what its day had beside it"}),
+            ("--as-of-today", {"action": "store_const", "const": "today", "dest": "as_of", "help": "with today's, chosen anew"}),
+            ("--cluster", {"metavar": "ADDRESS", "help": "of a Dask scheduler; `gpus` for a worker on each GPU of this machine"}))
     command("new", "commands.begin", "write the skeleton of a short case",
             ("name", {"metavar": "NN-NAME", "help": "its number, from 10 on, and a few words"}))
     command("workshop", "commands.make_workshop", "copy the chapters without solutions and outputs",
@@ -58,7 +63,7 @@ def main(words=None):
     try:
         if not alone:
             clone.need(f"`{name}`")
-        module, function = action.split(".")
+        module, _, function = action.rpartition(".")
         status = getattr(import_module(f".{module}", __package__), function)(**options)
         sys.stdout.flush()
         return int(status)

@@ -1,0 +1,166 @@
+"""`python -m casebook versions`: resolve what is missing, run what is missing or stale, and store each result as it comes."""
+import datetime
+import functools
+import os
+from dataclasses import asdict, dataclass
+
+from .. import gpu
+from ..chapters import Chapter
+from ..chapters import load as chapters
+from ..errors import CasebookError
+from . import data
+from .closure import CannotBeInstalled, closure
+from .index import releases
+from .one import perform
+from .probe import libraries, probes, template
+from .progress import Progress
+from .spread import team
+
+known = functools.cache(releases)
+
+
+@dataclass
+class Place:
+    """One entry of a chapter's file, and its chapter."""
+
+    chapter: Chapter
+    entry: dict
+
+    @property
+    def resolved(self):
+        return bool({"closure", "cannot"} & self.entry.keys())
+
+    def name(self, *more):
+        as_of = "its day" if self.entry["as_of"] == "release" else "today"
+        return ", ".join([f"{self.chapter.name}, {self.entry['library']} {self.entry['release']} as of {as_of}", *more])
+
+    def put(self, entry):
+        """Store the entry in a new form."""
+        if entry != self.entry:
+            data.store(self.chapter, entry)
+            self.entry = entry
+
+
+def versions(names, release=None, as_of=None, cluster=None):
+    """Bring the files of the chapters up to date. Returns 1 where something is missing at the end.
+
+    Closures are resolved where there is none, and anew for `as_of="today"`. Without an index (UV_OFFLINE or UV_NO_INDEX is set) the
+    stored closures are run. `cluster` is that of spread.team.
+    """
+    places = [Place(chapter, entry) for chapter in chapters(names) for library in libraries(chapter) for entry in entries(chapter, library)
+              if release in (None, entry["release"]) and as_of in (None, entry["as_of"])]
+    if not places:
+        raise CasebookError("nothing to run: `versions` in the file beside a notebook names libraries, the index their releases")
+    with Progress() as progress:
+        if online():
+            resolve_all(places if as_of == "today" else [place for place in places if not place.resolved], progress)
+        with team(cluster) as each:
+            run_all(places, each, progress)
+    return bool(progress.lost)
+
+
+def resolve_all(places, progress):
+    """Give places a closure. Those that ask the same, of several cases, ask once."""
+    asked = gathered((question(place), place) for place in places)
+    progress.begin("resolve", len(places))
+    with team() as each:
+        for number, answer in each(resolve, list(asked)):
+            for place in list(asked.values())[number]:
+                if progress.lasts(place.name(), answer):
+                    place.put(with_closure(place.entry, answer))
+
+
+def run_all(places, each, progress):
+    """Run what is missing or stale. What needs the same environment, of several cases, runs in it one after the other."""
+    levels = data.LEVELS if has_gpu(each) else data.LEVELS[:1]
+    work = gathered(((level, place.entry["python"], place.entry["closure"]), (place, probe))
+                    for place in places for level, probe in stale(place) if level in levels)
+    jobs = [{"level": level, "python": python, "closure": closure, "probes": [asdict(probe) for _, probe in wanted]}
+            for (level, python, closure), wanted in work.items()]
+    progress.begin("run", sum(map(len, work.values())))
+    for number, answer in each(perform, jobs):
+        level, wanted = jobs[number]["level"], list(work.values())[number]
+        for (place, probe), one in zip(wanted, answer.get("answers") or [answer] * len(wanted), strict=True):
+            if progress.lasts(place.name(level), one):
+                place.put(with_outcome(place.entry, level, probe, one))
+
+
+def gathered(pairs):
+    """{key: [values]} in the order of their coming."""
+    groups = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
+
+
+def online():
+    return not (os.environ.get("UV_OFFLINE") or os.environ.get("UV_NO_INDEX"))
+
+
+def entries(chapter, library):
+    """An entry for each release and surrounding: the stored ones, and new ones for what else the index has."""
+    stored = [entry for entry in data.load(chapter) if entry["library"] == library]
+    if not online():
+        return stored
+    fresh = [{"library": library, "release": r.version, "released": r.day, "as_of": as_of} for r in known(library) for as_of in data.AS_OF]
+    return stored + [entry for entry in fresh if not any(data.same(entry, old) for old in stored)]
+
+
+def question(place):
+    """What `resolve` needs to know of a place."""
+    entry = place.entry
+    pythons = next((r.pythons for r in known(entry["library"]) if r.version == entry["release"]), (entry.get("python"),))
+    asked, kept = template(place.chapter, entry["library"])
+    return asked, entry["release"], pythons, kept, entry["released"] if entry["as_of"] == "release" else None
+
+
+def resolve(question):
+    """The closure on the first Python for which there is one: {"python", "closure"}, or {"cannot": why}."""
+    asked, release, pythons, kept, day = question
+    reasons = []
+    for python in pythons:
+        try:
+            return {"python": python, "closure": closure(asked, release, python, kept, day)}
+        except CannotBeInstalled as error:
+            reasons.append(f"Python {python}: {error}")
+    return {"cannot": reasons[0]}
+
+
+def with_closure(entry, answer):
+    """The entry with a closure, or with why there is none. What was run with another one goes."""
+    if answer.items() <= entry.items():
+        return entry
+    bare = {key: entry[key] for key in data.IDENTITY} | answer
+    return bare | {"date": today()} if "cannot" in answer else bare
+
+
+def stale(place):
+    """(level, probe) of what was not run yet, or with another probe, or failed for want of a Python."""
+    for level, probe in probes(place.chapter, place.entry["library"]).items():
+        found = place.entry.get(level, {})
+        fresh = found.get("probe") == probe.key and found["outcome"] != data.NO_PYTHON
+        if "closure" in place.entry and not fresh:
+            yield level, probe
+
+
+def with_outcome(entry, level, probe, answer):
+    """The entry with what came of a probe. The day stays that of the first time."""
+    old = dict(entry.get(level, {}))
+    day, new = old.pop("date", None), answer | {"probe": probe.key}
+    return entry | {level: {"outcome": None, "line": None, "date": day if old == new else today()} | new}
+
+
+def today():
+    return datetime.datetime.now(datetime.UTC).date().isoformat()
+
+
+def has_gpu(each):
+    """True where the work is done on machines with a GPU."""
+    ((_, answer),) = each(look_for_gpu, [None])
+    if "trouble" in answer:
+        raise CasebookError(answer["trouble"])
+    return answer["gpu"]
+
+
+def look_for_gpu(_):
+    return {"gpu": bool(gpu.find())}

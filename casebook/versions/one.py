@@ -1,0 +1,74 @@
+"""The probes of one environment, run in a process of its own: a job in JSON comes by standard input, the answers go out by standard output.
+
+The environment lies in a folder of its own, which is removed; only what uv keeps of the packages stays.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from .. import gpu
+from ..environment import uv
+from ..errors import EnvironmentFailure
+from ..run import run
+from ..store import cache
+from .data import NO_PYTHON, OTHERWISE
+from .probe import Probe, judge
+
+LIMIT = 1800        # seconds for everything: downloads, the environment, a build, the script
+
+
+def perform(job):
+    """Run the probes of a job in one environment, in a process of its own: {"answers": one for each probe}, or {"trouble": why}.
+
+    An answer is {"outcome", "line", …}, or {"trouble": why} for what says nothing of the release.
+    """
+    folder = cache() / "versions"
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as home:
+        variables = os.environ | {"XDG_CACHE_HOME": home, "UV_CACHE_DIR": packages()}
+        command = [sys.executable, "-m", "casebook.versions.one"]
+        try:
+            done = subprocess.run(command, input=json.dumps(job), env=variables, capture_output=True, text=True, timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            return {"trouble": f"not done after {LIMIT} s"}
+    if done.returncode:
+        return {"trouble": f"its process ended with status {done.returncode}: {done.stderr.strip()[-300:]}"}
+    return {"answers": json.loads(done.stdout)}
+
+
+def packages():
+    """The folder where uv keeps packages; it moves with XDG_CACHE_HOME otherwise."""
+    return subprocess.check_output([uv(), "cache", "dir"], text=True).strip()
+
+
+def main():
+    job = json.load(sys.stdin)
+    found = gpu.find() if job["level"] == "gpu" else None
+    receipt = {"driver": found.driver, "gpu": found.name} if found else {}
+    json.dump([answer(Probe(**probe), job, receipt) for probe in job["probes"]], sys.stdout)
+
+
+def answer(probe, job, receipt):
+    header = probe.header(job["python"], job["closure"])
+    try:
+        outcome, line = judge(probe, header, run(probe.source, header, lambda text: None))
+    except EnvironmentFailure as error:
+        outcome, line = meaning(str(error))
+    return {"outcome": outcome, "line": line, **receipt} if outcome else {"trouble": line}
+
+
+def meaning(sentence):
+    """What it says of a release that its environment cannot be made: (outcome, line). The outcome is None for nothing."""
+    if sentence.startswith("no Python"):
+        return NO_PYTHON, sentence
+    if "could not be built" in sentence:
+        error = next((line.strip() for line in sentence.splitlines() if "error:" in line), "")
+        return OTHERWISE, f"{sentence.splitlines()[0]}: {re.sub(r'^.*?error: ', '', error)}"[:200]
+    return None, sentence
+
+
+if __name__ == "__main__":
+    main()
