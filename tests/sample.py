@@ -1,4 +1,5 @@
 """The site that its tests look at: the book, with one more chapter that has a cell of each kind. The build executes nothing."""
+import json
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,17 @@ from helpers import ROOT
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output, writes
 
 SAMPLE = "notebooks/98-sample"
+SIDECAR = {"versions": {"numpy": {"cpu": "probe"}}}
+CLOSURE = {"python": "3.12", "closure": "numpy==2.4.6 six==1.17.0"}
+RELEASES = [
+    {"library": "numpy", "release": "2.4.6", "released": "2026-05-01", "as_of": "release", **CLOSURE,
+     "cpu": {"outcome": "fails as told", "line": "ZeroDivisionError: <b>division by zero", "date": "2026-11-21", "probe": "0"}},
+    {"library": "numpy", "release": "2.4.6", "released": "2026-05-01", "as_of": "today", **CLOSURE,
+     "cpu": {"outcome": "works", "line": "", "date": "2026-11-21", "probe": "0"},
+     "gpu": {"outcome": "fails otherwise", "line": "killed by SIGSEGV", "date": "2026-11-21", "probe": "0", "driver": "580.1",
+             "gpu": "NVIDIA X"}},
+    {"library": "numpy", "release": "2.10.0", "released": "2026-09-01", "as_of": "today", "cannot": "no wheel", "date": "2026-11-21"},
+]
 CARD = """# Something breaks
 
 One sentence.
@@ -75,6 +87,8 @@ def copy(folder):
     shutil.copytree(ROOT / "notebooks", folder / "notebooks", ignore=shutil.ignore_patterns(".*"))
     shutil.copy(ROOT / "_config.yml", folder)
     (folder / f"{SAMPLE}.ipynb").write_text(writes(sample()))
+    (folder / f"{SAMPLE}.yml").write_text(yaml.safe_dump(SIDECAR))
+    (folder / f"{SAMPLE}.versions.json").write_text(json.dumps(RELEASES))
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
     toc["parts"][0]["chapters"].append({"file": SAMPLE})
     (folder / "_toc.yml").write_text(yaml.safe_dump(toc))

@@ -240,7 +240,7 @@ RECEIPT = [
     (receive("python", "three"), "the receipt's python is 'three'"),
 ]
 BESIDE = [
-    (beside("figure", {}), "08-example.yml: unknown key 'figure'; known are figures, varies and wordings"),
+    (beside("figure", {}), "08-example.yml: unknown key 'figure'; known are figures, varies, wordings and versions"),
     (beside("varies", {"cell-12": "no"}), "08-example.yml: varies has 'cell-12' without a reason in words"),
     (beside("varies", {"cell-12": "an address", "gone": "an address"}), "08-example.yml: varies names a cell 'gone', which is not there"),
     (beside("wordings", [{"text": "x"}]), "08-example.yml: wording 1 must have text and link, may have `if`"),

@@ -1,4 +1,5 @@
 """The built site: complete, self-contained, and saying what the notebooks say. Without a browser; the build executes nothing."""
+import csv
 import gzip
 import json
 import re
@@ -15,6 +16,7 @@ from casebook.chapters import RECEIPT_KEYS, Chapter, load, receipt_problems
 from casebook.errors import EnvironmentFailure
 from casebook.header import read
 from casebook.run import check, run
+from casebook.versions import data
 
 
 @pytest.fixture(scope="session")
@@ -327,3 +329,35 @@ def test_there_is_a_page_for_what_is_missing(pages, site):
 def test_no_page_is_empty(site, pages):
     assert not (site / "genindex.html").exists()
     assert not [path.name for path, soup in pages.items() if path.parent.name in ("book", "notebooks") and len(soup.article.text) < 200]
+
+
+def test_the_strip_below_the_card_has_a_mark_for_each_run(page):
+    lines = [[cell.get_text(strip=True) for cell in line.find_all(["th", "td"])] for line in page.select("table.strip tr")]
+    assert lines == [["with the packages of", "2.4.6", "2.10.0"], ["its day", "\u2717", ""], ["today", "\u2713", "\u2013"],
+                     ["today, on a GPU", "!", ""]]
+    assert page.select_one(".case-card").find_next("table")["class"] == ["strip"]
+
+
+def test_a_mark_says_what_was_run_and_how_it_ended_and_leads_to_the_release(site, pages, page):
+    mark = page.select_one("table.strip td.fails a")
+    assert mark["title"] == mark["aria-label"]
+    assert mark["title"] == "numpy 2.4.6, as of 2026-05-01: fails as told \u00b7 ZeroDivisionError: <b>division by zero"
+    assert pages[site / "book/versions.html"].select_one("tr#numpy-2-4-6 th").text == "2.4.6"
+
+
+def test_the_page_versions_has_a_line_for_each_release_newest_first(site, pages):
+    rows = pages[site / "book/versions.html"].select("#of-numpy table.versions tr")
+    assert [[cell.get_text(strip=True) for cell in row.find_all(["th", "td"])] for row in rows] == [
+        ["Release", "Day", "Runs with, at most", "98"], ["2.10.0", "2026-09-01", "\u2013", "\u2013"],
+        ["2.4.6", "2026-05-01", "Python 3.12, NumPy 2.4.6", "\u2717\u2713!"]]
+
+
+def test_every_run_stands_in_a_file(site, pages):
+    rows = list(csv.DictReader((site / "_static/versions.csv").read_text("utf8").splitlines()))
+    assert pages[site / "book/versions.html"].select_one("a[download]")["href"] == "../_static/versions.csv"
+    sample = [row for row in rows if row["case"] == "98-sample"]
+    assert len(rows) == sum(1 for chapter in load() for _ in data.rows(chapter)) + len(sample)
+    assert [(row["release"], row["as_of"], row["level"], row["outcome"]) for row in sample] == [
+        ("2.4.6", "release", "cpu", "fails as told"), ("2.4.6", "today", "cpu", "works"), ("2.4.6", "today", "gpu", "fails otherwise"),
+        ("2.10.0", "today", "cpu", "cannot be installed")]
+    assert sample[0]["closure"] == "numpy==2.4.6 six==1.17.0"

@@ -9,8 +9,10 @@ from .exercises import exercise_problems
 from .prose import prose_problems
 from .receipt import implausible
 from .sidecar import sidecar_problems, unreadable
+from .versions import version_problems
 
-CHECKS = card_problems, code_problems, prose_problems, exercise_problems, sidecar_problems, receipt_problems, implausible
+CHECKS = (card_problems, code_problems, prose_problems, exercise_problems, sidecar_problems, version_problems, receipt_problems,
+          implausible)
 
 
 def problems(chapter):

@@ -8,6 +8,8 @@
       - text: "CUDA_ERROR_CONTEXT_IS_DESTROYED"
         link: https://github.com/numba/numba/issues/10188
         if: the driver is 580 or newer          # optional, a condition that the text does not show
+    versions:                       # what is run over the releases of a library: see casebook/versions/probe.py
+      numba-cuda: {cpu: 0355e31b-1}
 """
 import yaml
 
@@ -15,7 +17,7 @@ import yaml
 def unreadable(chapter):
     """Why the sidecar cannot be read, or ''."""
     try:
-        return "" if isinstance(chapter.sidecar, dict) else "not a table of figures, varies and wordings"
+        return "" if isinstance(chapter.sidecar, dict) else "not a table of figures, varies, wordings and versions"
     except yaml.YAMLError as error:
         return "not YAML: " + " ".join(str(error).split())
 
@@ -26,8 +28,8 @@ def sidecar_problems(chapter):
 
 def shape(chapter):
     sidecar = chapter.sidecar
-    for key in sidecar.keys() - {"figures", "varies", "wordings"}:
-        yield f"unknown key {key!r}; known are figures, varies and wordings"
+    for key in sidecar.keys() - {"figures", "varies", "wordings", "versions"}:
+        yield f"unknown key {key!r}; known are figures, varies, wordings and versions"
     for key in ("figures", "varies"):
         for name, reason in sidecar.get(key, {}).items():
             if not isinstance(name, str) or not isinstance(reason, str) or len(reason.split()) < 2:

@@ -1,0 +1,48 @@
+"""The doctor's table against what the releases did: NN-name.versions.json. The card is held to the doctor's table, so to both."""
+from packaging.requirements import Requirement
+
+from .. import doctor
+from ..versions import data, probe
+
+EXPECTED = {doctor.AFFECTED: data.FAILS, doctor.LOOK_OUT: data.FAILS, doctor.NOT_AFFECTED: data.WORKS}
+
+
+def version_problems(chapter):
+    yield from (f", {data.path(chapter).name}: {problem}" for check in (stale, contradictions) for problem in check(chapter))
+
+
+def stale(chapter):
+    """Rows of another probe than the notebook has now."""
+    for entry in data.load(chapter):
+        if entry["library"] not in probe.libraries(chapter):
+            yield f"{entry['library']} {entry['release']}: the sidecar names no probe of {entry['library']}"
+            continue
+        for level, found in probe.probes(chapter, entry["library"]).items():
+            if level in entry and entry[level]["probe"] != found.key:
+                yield (f"{entry['library']} {entry['release']}, {level}: the probe has changed since this row; "
+                       f"run `python -m casebook versions {chapter.name[:2]}`")
+
+
+def contradictions(chapter):
+    """Rows that ended otherwise than the doctor says of the same packages."""
+    for row in data.rows(chapter):
+        machine = environment(row)
+        for case in (case for case in doctor.CASES if case.chapter == chapter.name and is_about(case, row.library)):
+            found = case.examine(machine.parts())
+            if row.outcome in EXPECTED.values() and EXPECTED.get(found.status, row.outcome) != row.outcome:
+                day = row.released if row.as_of == "release" else "today"
+                yield (f"{row.library} {row.release} with the packages of {day}, {row.level}: it {row.outcome}, "
+                       f"but the doctor says {found.status} ({found.why})")
+
+
+def is_about(case, library):
+    """True where a range of the doctor's case is about this package."""
+    parts = doctor.Machine("", "", {library: "1.0"}).parts()
+    return any(judged.part in parts for judged in case.ranges)
+
+
+def environment(row):
+    """What the doctor would find where the row was run."""
+    packages = {pin.name: next(iter(pin.specifier)).version for pin in map(Requirement, row.closure)}
+    cuda = row.driver and ("13.0" if int(row.driver.partition(".")[0]) >= 580 else "12.9")
+    return doctor.Machine("", row.python or "", packages, row.driver, cuda)
