@@ -38,6 +38,7 @@ class Places:
 
     def place(self, item, book):
         cell = book.cells[item.cell_num]
+        item.output_timeout = 60        # seconds from a cell's end to its last output: nbval's 5 are few on a busy machine
         item.cell_num = cell.number
         item._id = item._id.parse(f"{item.parent.nodeid}::cell {cell.number}")     # pytest has no public way to rename an item
         if not cell.needs_gpu:

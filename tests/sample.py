@@ -95,6 +95,18 @@ def copy(folder):
     return folder
 
 
+def small(folder, page):
+    """The sources of a site of one page and the sample, with the book's own settings and extension."""
+    for name in ("_ext", "_static"):
+        shutil.copytree(ROOT / "book" / name, folder / "book" / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "_config.yml", folder)
+    (folder / "notebooks").mkdir()
+    (folder / f"{SAMPLE}.ipynb").write_text(writes(sample()))
+    (folder / "book/page.md").write_text(page)
+    (folder / "_toc.yml").write_text(yaml.safe_dump({"format": "jb-book", "root": "book/page", "chapters": [{"file": SAMPLE}]}))
+    return folder
+
+
 def build(folder):
     command = [Path(sys.executable).with_name("jupyter-book"), "build", ".", "-W", "--keep-going", "-n"]
     return subprocess.run(command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

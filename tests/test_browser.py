@@ -6,6 +6,7 @@ import threading
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from helpers import wait_until
 from playwright.sync_api import expect
 from sample import SAMPLE
 
@@ -37,6 +38,8 @@ CLIPPED = """() => [...document.querySelectorAll("article *")].filter(part => {
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"           # one connection for many files
+
     def log_message(self, *_):
         pass
 
@@ -57,6 +60,7 @@ def visit(browser, address):
 
     def open_page(name, **options):
         context = browser.new_context(**{"viewport": WIDE, "reduced_motion": "reduce"} | options)
+        context.set_default_timeout(0)          # pytest's limit is enough: on a busy machine a page may take a minute
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: message.type in ("error", "warning") and complaints.append(message.text))
@@ -83,6 +87,7 @@ def kinds(site):
     return ["book/index", "book/errors", "book/run", "book/found", "book/status", "search", "404", FIRST, short, SAMPLE]
 
 
+@pytest.mark.timeout(1200)
 def test_nothing_is_clipped(visit, address, site):
     page, problems = visit("404"), []
     for name in names(site):
@@ -95,6 +100,7 @@ def test_nothing_is_clipped(visit, address, site):
     assert not problems, "\n".join(problems)
 
 
+@pytest.mark.timeout(1200)
 def test_pages_are_accessible(visit, address, site):
     page, problems = visit("404"), []
     page.add_init_script(Axe().axe_script)
@@ -218,7 +224,8 @@ def test_header_opens_by_keyboard_and_the_copy_carries_it(visit):
     expect(header).to_be_visible()
     page.locator("#cell-1 .highlight").first.hover()
     page.locator("#cell-1 button.copybtn").click()
-    assert page.evaluate("navigator.clipboard.readText()").rstrip() == page.locator("#cell-1 .cell_input pre").text_content().rstrip()
+    shown = page.locator("#cell-1 .cell_input pre").text_content().rstrip()
+    assert wait_until(lambda: page.evaluate("navigator.clipboard.readText()").rstrip() == shown)
 
 
 def test_what_has_the_focus_shows_it(visit):
@@ -244,12 +251,11 @@ def test_plots_scale_and_open_large(visit):
 
 def test_theme_switch_changes_the_colours_and_is_remembered(visit):
     page = visit("book/index", color_scheme="light")
-    paper = "getComputedStyle(document.body).backgroundColor"
-    light = page.evaluate(paper)
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
     for _ in ("dark", "auto", "light"):
         if page.evaluate("document.documentElement.dataset.theme") != "dark":
             page.locator("button.theme-switch-button:visible").click()
-    assert page.evaluate(paper) != light
+    expect(page.locator("body")).not_to_have_css("background-color", light)
     page.reload()
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
 

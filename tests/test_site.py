@@ -10,7 +10,7 @@ import yaml
 from helpers import ROOT
 from nbformat.v4 import new_notebook, writes
 from PIL import Image
-from sample import FAILING, SAMPLE, build, copy
+from sample import FAILING, SAMPLE, build, small
 
 from casebook.chapters import RECEIPT_KEYS, Chapter, load, receipt_problems
 from casebook.errors import EnvironmentFailure
@@ -283,13 +283,14 @@ def test_cells_offer_their_file(page, site, pages):
 
 
 def test_what_leads_nowhere_fails_the_build(tmp_path):
-    folder = copy(tmp_path)
-    with (folder / "book/run.md").open("a") as page:
-        page.write("\n```{exported} 98-sample no-such-id\n```\n[lost](lost-page.md) [lost](contributing.md#lost-anchor) "
-                   "{doc}`lost-document`\n")
-    built = build(folder)
+    built = build(small(tmp_path, """# A page
+
+```{exported} 98-sample no-such-id
+```
+[lost](lost-page.md) [lost](../notebooks/98-sample.ipynb#lost-anchor) {doc}`lost-document`
+"""))
     assert built.returncode != 0 and "there is no cell no-such-id to export in 98-sample" in built.stdout
-    assert all(re.search(rf"run\.md.*{lost}", built.stdout) for lost in ("lost-page", "lost-anchor", "lost-document"))
+    assert all(re.search(rf"page\.md.*{lost}", built.stdout) for lost in ("lost-page", "lost-anchor", "lost-document"))
 
 
 def weight(path, soup):

@@ -162,9 +162,10 @@ def test_the_table_has_units_and_bandwidth():
 
 
 def test_the_host_s_clock_measures_the_call():
+    start = time.perf_counter()
     rounds = compare({"nothing": lambda: None, "sleeps": lambda: time.sleep(0.02)}, rounds=5, warmup=1, clock="host")
-    assert 0.02 <= rounds.median("sleeps") < 0.2
-    assert rounds.median("nothing") < 0.001
+    assert min(rounds.seconds["sleeps"]) >= 0.02 > rounds.median("nothing")
+    assert sum(map(sum, rounds.seconds.values())) < time.perf_counter() - start
 
 
 class Driver:

@@ -1,20 +1,23 @@
 """From a page's document tree to the notebook behind it."""
+import functools
 from pathlib import Path
 
 from docutils import nodes
 
 from casebook.chapters import Chapter
 
+read = functools.cache(Chapter)         # by path: a build reads each notebook once
+
 
 def chapter(app, docname):
     """The Chapter behind a page, or None where the page is no notebook."""
     path = Path(app.env.doc2path(docname))
-    return Chapter(path) if path.suffix == ".ipynb" else None
+    return read(path) if path.suffix == ".ipynb" else None
 
 
 def chapters(env):
     """All chapters of the table of contents, in the order of their numbers."""
-    return [Chapter(Path(env.srcdir, f"{name}.ipynb")) for name in sorted(env.found_docs) if name.startswith("notebooks/")]
+    return [read(Path(env.srcdir, f"{name}.ipynb")) for name in sorted(env.found_docs) if name.startswith("notebooks/")]
 
 
 def number(docname):
