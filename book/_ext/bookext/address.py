@@ -14,9 +14,10 @@ def derive(app, config):
 
 
 def fill_in(app, docname, source):
-    """Put the address in place of `{repository}` in the pages around the chapters."""
+    """In the pages around the chapters, put the address in place of `{repository}`, and its path in place of `{owner/name}`."""
     if docname.startswith("book/"):
-        source[0] = source[0].replace("{repository}", app.config.html_theme_options["repository_url"])
+        repository = app.config.html_theme_options["repository_url"]
+        source[0] = source[0].replace("{repository}", repository).replace("{owner/name}", urlsplit(repository).path.strip("/"))
 
 
 def setup(app):
