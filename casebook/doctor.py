@@ -4,7 +4,8 @@
     python doctor.py --python .venv      looks at another environment, or at any interpreter
 
 It imports no package that it looks at: versions come from the metadata beside the packages, and the driver is asked by a process
-of its own. Exit status: 0 when nothing bites, 1 when something does, 2 for a wrong argument.
+of its own. Exit status: 0 when nothing bites, 1 when something does, 2 for a wrong argument, and 3 when nothing bites as far as can
+be seen, but something could not be looked at, or the doctor itself failed.
 """
 from __future__ import annotations
 
@@ -16,9 +17,10 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import traceback
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import distributions
 
+ISSUES = "https://github.com/gpu-python-casebook/gpu-python-casebook/issues"
 BOOK = "https://github.com/gpu-python-casebook/gpu-python-casebook/blob/main/notebooks/{}.ipynb"
 
 AFFECTED, NOT_AFFECTED, CANNOT_TELL = "affected", "not affected", "cannot tell"
@@ -26,9 +28,9 @@ LOOK_OUT = "look out"         # every release does it; whether it bites is up to
 WORST_FIRST = AFFECTED, LOOK_OUT, CANNOT_TELL, NOT_AFFECTED
 
 WATCHED = {         # the parts that are looked for, and the names that their packages have
-    "numba": "numba", "numba-cuda": "numba-cuda", "numba-cuda-mlir": "numba-cuda-mlir", "cupy": r"cupy(-(cuda|rocm)[\w-]+)?",
+    "numba": "numba", "numba-cuda": "numba-cuda", "numba-cuda-mlir": "numba-cuda-mlir", "cupy": r"cupy(-(core|cuda|rocm)[\w-]*)?|amd-cupy",
     "cuda-core": "cuda-core", "cuda-bindings": "cuda-bindings", "nanobind": "nanobind", "numpy": "numpy",
-    "nvrtc": r"nvidia-cuda-nvrtc(-cu\d+)?",
+    "nvrtc": r"nvidia-cuda-nvrtc(-cu\d+)?|cuda-nvrtc",
 }
 BUILT_IN, DRIVER = "the CUDA target built into numba", "a driver for CUDA"
 
@@ -46,6 +48,12 @@ class Range:
     oldest: str = "0.0"                 # the book looked at no older release ...
     newest: str | None = None           # ... and, where nothing is fixed, at no newer one
     everywhere: bool = False            # no release is without it, so none here is worse than another
+
+    def judge_all(self, found):
+        """Status of what is installed under one name or several: of those that disagree nobody knows which is imported."""
+        judged = [self.judge(*one) for one in found]
+        agree = len({status for status, _ in judged}) == 1
+        return judged[0][0] if agree else CANNOT_TELL, " and ".join(why for _, why in judged)
 
     def judge(self, label, version):
         """Status of one release, and why."""
@@ -77,8 +85,8 @@ class Case:
     absent: str = ""                    # what is to be said where nothing is installed
 
     def examine(self, parts):
-        """The Finding in an environment; `parts` holds a label and a version for each part that is there."""
-        found = [r.judge(*parts[r.part]) for r in self.ranges if r.part in parts]
+        """The Finding in an environment; `parts` as Machine.parts gives them."""
+        found = [r.judge_all(parts[r.part]) for r in self.ranges if r.part in parts]
         if not found:
             return self.finding(NOT_AFFECTED, self.missing(parts))
         status, why = min(found, key=lambda judged: WORST_FIRST.index(judged[0]))
@@ -86,14 +94,14 @@ class Case:
             if self.beside.part not in parts:
                 status, why = CANNOT_TELL, f"{why}: the fault needs {self.beside.part} {self.beside.since} or later, and there is none here"
             else:
-                other, other_why = self.beside.judge(*parts[self.beside.part])
+                other, other_why = self.beside.judge_all(parts[self.beside.part])
                 status = status if other == AFFECTED else other
                 why = f"{why}, with {other_why}"
         return self.finding(status, why, self.remains if status == NOT_AFFECTED else "")
 
     def missing(self, parts):
         if self.ranges[-1].part == BUILT_IN and "numba-cuda" in parts:
-            return f"{' '.join(parts['numba-cuda'])} takes the place of the CUDA target built into numba"
+            return f"{named(parts['numba-cuda'])} takes the place of the CUDA target built into numba"
         return f"not installed: {', '.join('numba' if r.part == BUILT_IN else r.part for r in self.ranges)}{self.absent}"
 
     def finding(self, status, why, remains=""):
@@ -123,6 +131,10 @@ CASES = (
          (Range(BUILT_IN, since="0.59.0", fixed="0.59.1", last="0.59.0"),),
          "Install Numba 0.59.1 or later, or compile a kernel eagerly before all others: cuda.jit('void()')(lambda: None).",
          "02-grid-sync-cache"),
+    Case("02-lost-flag", "A kernel with grid.sync() that comes out of the cache no longer waits: wrong numbers, without an error",
+         (Range("numba-cuda-mlir", newest="0.6.0", everywhere=True),),
+         "Do not cache a kernel with a grid sync.",
+         "02-grid-sync-cache"),
     Case("03-jit-options", "ObjectCode(jit_options=...) has no effect",
          (Range("cuda-core", fixed="0.2.0", last="0.1.1", oldest="0.1.1"),),
          "Install cuda-core 0.2.0 or later, and give the options to Program or Linker.",
@@ -143,7 +155,7 @@ CASES = (
          "Install numba-cuda 0.8.1 or later, or Numba 0.63.1 or later.",
          "19-driver-580", beside=Range(DRIVER, since="13.0")),
     Case("18-numpy-2.5", "numba-cuda with NumPy 2.5: module 'numpy' has no attribute 'row_stack'",
-         (Range("numba-cuda", since="0.21.0", newest="0.30.4"),),
+         (Range("numba-cuda", since="0.21.1", newest="0.30.4"),),
          "Install NumPy older than 2.5.",
          "18-numpy-2.5", beside=Range("numpy", since="2.5")),
     Case("10-unchecked-signature", "A kernel with one signature takes arrays of any type: wrong numbers, without an error",
@@ -193,32 +205,59 @@ CASES = (
          "23-reversed-table"),
 )
 
+BESIDE = (          # told in a chapter about another case
+    Case("numba-0.66", "numba-cuda with a newer Numba: cannot import name 'removerefctpass', or "
+         "module 'numba.cuda.types' has no attribute 'NPDatetime'",
+         (Range("numba-cuda", since="0.18.0", fixed="0.30.4", last="0.30.3"),),
+         "Install numba-cuda 0.30.4 or later, or Numba older than 0.66.",
+         "18-numpy-2.5", beside=Range("numba", since="0.66.0")),
+)
+
 
 def nvrtc_and_driver(parts):
     """The Finding on a runtime compiler that is newer than the driver. Within a major version it depends on what is loaded."""
     if "nvrtc" not in parts:
         status, why = NOT_AFFECTED, "no NVRTC from a package"
     elif DRIVER not in parts:
-        status, why = CANNOT_TELL, f"{' '.join(parts['nvrtc'])}, and no driver to compare it with"
+        status, why = CANNOT_TELL, f"{named(parts['nvrtc'])}, and no driver to compare it with"
     else:
-        ours, driver = (release(parts[part][1]) for part in ("nvrtc", DRIVER))
-        why = f"{' '.join(parts['nvrtc'])}, with {' '.join(parts[DRIVER])}"
-        if ours is None:
-            status = CANNOT_TELL
-        elif ours[:2] <= driver[:2]:
-            status = NOT_AFFECTED
-        elif ours[0] > driver[0]:
-            status = AFFECTED
-        else:
-            status, why = CANNOT_TELL, f"{why}: the driver refuses PTX of this NVRTC and loads its cubins; code does the one or the other"
+        ((_, cuda),) = parts[DRIVER]
+        status = min((newer(version, cuda) for _, version in parts["nvrtc"]), key=WORST_FIRST.index)
+        why = f"{named(parts['nvrtc'])}, with {named(parts[DRIVER])}"
+        if status == CANNOT_TELL:
+            why += ": the driver refuses PTX of this NVRTC and loads its cubins; code does the one or the other"
     cure = "Install the NVRTC of the driver's CUDA version, or a newer driver." if status == AFFECTED else ""
     return Finding("nvrtc-and-driver", "NVRTC newer than the driver: CUDA_ERROR_UNSUPPORTED_PTX_VERSION", status, why, cure, "",
                    BOOK.format("03-jit-options"))
 
 
+def newer(nvrtc, cuda):
+    """Status of an NVRTC beside a driver that supports this CUDA."""
+    ours, drivers = release(nvrtc), release(cuda)
+    if ours is None or drivers is None:
+        return CANNOT_TELL
+    if ours[:2] <= drivers[:2]:
+        return NOT_AFFECTED
+    return AFFECTED if ours[0] > drivers[0] else CANNOT_TELL
+
+
+def two_cupys(parts):
+    """The Finding on several packages of CuPy, of which each wrote over the files of the one before."""
+    found = parts.get("cupy", ())
+    status = AFFECTED if len({label for label, _ in found}) > 1 else NOT_AFFECTED
+    cure = "Uninstall them all, then install the one for your CUDA version." if status == AFFECTED else ""
+    return Finding("two-cupys", "Several packages of CuPy in one environment: CuPy may not function correctly", status,
+                   named(found) or "not installed: cupy", cure, "", "https://docs.cupy.dev/en/stable/install.html")
+
+
+def named(found):
+    """Labels and versions of one part, in words."""
+    return " and ".join(" ".join(one) for one in found)
+
+
 def release(version):
     """The numbers of a version, comparable: '0.59.0rc1' gives (0, 59, 0, 0). None for what is no numbered release."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)+)[^,]*", version)
+    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})+)(?:\.?[^0-9.].*)?", version)
     return tuple(int(n) for n in (found[1] + ".0.0").split("."))[:4] if found else None
 
 
@@ -256,6 +295,10 @@ print(json.dumps(found))
 
 
 class NoSuchPython(Exception):
+    """What was named is no interpreter."""
+
+
+class NoAnswer(Exception):
     """The interpreter that was named cannot be asked."""
 
 
@@ -271,18 +314,20 @@ class Machine:
     gpus: list[dict] = field(default_factory=list)
     problem: str | None = None
     compilers: dict[str, str] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)         # what could not be looked at
 
     def parts(self):
-        """A label and a version for each part that the table knows."""
+        """For each part of the table that is here, labels and versions: [("cupy-cuda12x", "14.2.0")], several where several are."""
         parts = {}
         for part, pattern in WATCHED.items():
-            names = [name for name in self.packages if re.fullmatch(pattern, name)]
-            if names:
-                parts[part] = ", ".join(names), ", ".join(self.packages[n] for n in names)
+            found = [(name, version) for name, text in self.packages.items() if re.fullmatch(pattern, name) for version in text.split(", ")]
+            if found:
+                parts[part] = found
         if "numba" in parts and "numba-cuda" not in parts:
-            parts[BUILT_IN] = BUILT_IN, parts["numba"][1]
+            parts[BUILT_IN] = [(BUILT_IN, version) for _, version in parts["numba"]]
         if self.cuda:
-            parts[DRIVER] = DRIVER, self.cuda
+            parts[DRIVER] = [(DRIVER, self.cuda)]
         return parts
 
 
@@ -290,15 +335,23 @@ def look(python):
     """The Machine as one Python has it."""
     python = interpreter(python)
     version, folders = ask_python(python)
-    return Machine(python, version, installed(folders), **ask_driver(), compilers=compilers())
+    packages, remarks, unread = installed(folders)
+    driver = ask_driver()
+    if driver is None:
+        driver = {"problem": "asking it failed"}
+        unread.append("the NVIDIA driver: asking it failed")
+    return Machine(python, version, packages, **driver, compilers=compilers(), remarks=remarks, unread=unread)
 
 
 def interpreter(path):
     """The interpreter of a virtual environment, or the one that is named."""
     if os.path.isdir(path):
-        for place in ("bin/python", "Scripts/python.exe"):
-            if os.path.exists(os.path.join(path, place)):
-                return os.path.join(path, place)
+        places = [os.path.join(path, place) for place in ("bin/python", "Scripts/python.exe", "python.exe")]
+        for place in places:
+            if os.path.exists(place):
+                return place
+            if os.path.islink(place):
+                raise NoAnswer(f"{path} is an environment whose Python is gone: {os.path.realpath(place)}")
         raise NoSuchPython(f"{path} is a folder without bin/python, so it is no environment")
     found = shutil.which(path)
     if not found:
@@ -309,64 +362,158 @@ def interpreter(path):
 def ask_python(python):
     """Version of an interpreter, and the folders that it imports from."""
     try:
-        answer = subprocess.run([python, "-c", ASK_PYTHON], capture_output=True, text=True, timeout=60)
-        return json.loads(answer.stdout.splitlines()[-1])
-    except (OSError, subprocess.TimeoutExpired, IndexError, ValueError):
-        raise NoSuchPython(f"{python} does not answer as a Python does") from None
-
-
-def installed(folders):
-    """Watched packages and their versions, from the metadata beside them; the first on the path counts, as it does for imports."""
-    wanted = re.compile("|".join(WATCHED.values()))
-    found = {}
-    for distribution in distributions(path=folders):
-        name = re.sub(r"[-_.]+", "-", distribution.metadata["Name"] or "").lower()
-        if wanted.fullmatch(name):
-            found.setdefault(name, distribution.version)
-    return dict(sorted(found.items()))
+        version, folders = json.loads(ask([python, "-c", ASK_PYTHON]).splitlines()[-1])
+        return str(version), [str(folder) for folder in folders]
+    except (AttributeError, IndexError, TypeError, ValueError):
+        raise NoAnswer(f"{python} does not answer as a Python does") from None
 
 
 def ask_driver():
-    """What the NVIDIA driver says about itself and its GPUs."""
-    answer = subprocess.run([sys.executable, "-IS", "-c", ASK_DRIVER], capture_output=True, text=True)
-    if answer.returncode:
-        return {"problem": f"asking the driver ended with status {answer.returncode}"}
-    return json.loads(answer.stdout)
+    """What the NVIDIA driver says about itself and its GPUs; None where asking failed."""
+    said = ask([sys.executable, "-IS", "-c", ASK_DRIVER])
+    return json.loads(said) if said else None
 
 
 def compilers():
     """The compilers that building an extension would take, with their versions."""
     toolkits = [os.path.join(os.environ[v], "bin") for v in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(v)] + ["/usr/local/cuda/bin"]
     nvcc = shutil.which("nvcc") or shutil.which("nvcc", path=os.pathsep.join(toolkits))
-    asked = {"g++": (shutil.which("g++"), "-dumpfullversion", r"\S+"), "nvcc": (nvcc, "--version", r"release ([\d.]+)")}
+    asked = {"g++": (shutil.which("g++"), "-dumpfullversion", r"(\S+)"), "nvcc": (nvcc, "--version", r"release ([\d.]+)")}
+    found = {name: path and re.search(pattern, ask([path, option]) or "") for name, (path, option, pattern) in asked.items()}
+    return {name: answer[1] for name, answer in found.items() if answer}
+
+
+def ask(command):
+    """What a command prints; None where it fails, or takes longer than a minute."""
+    try:
+        answer = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", errors="replace", timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return answer.stdout if answer.returncode == 0 else None
+
+
+# --- the packages
+
+METADATA = re.compile(r"(?i)(?:(?P<name>.+?)(?:-(?P<version>[^-]+)(?:-py.*)?)?\.)?(?:dist|egg)-info")     # folders, and files of old
+FIELD = re.compile(r"(?im)^(name|version):[ \t]*([\w.!+-]+)[ \t]*\r?\n")       # of a line that is there to its end
+UNKNOWN = "unknown"
+
+
+def installed(folders):
+    """The watched packages, {name: version}; remarks about them; and what could not be read.
+
+    The first folder on the path that has a package counts, as it does for imports. Several releases in one folder are all named.
+    """
+    packages, remarks, unread = {}, [], []
+    for folder in dict.fromkeys(folders):
+        for name, versions in metadata(folder, remarks, unread).items():
+            packages.setdefault(name, ", ".join(sorted(versions)))
+    for folder in dict.fromkeys(folders):
+        for name, version in conda(folder, unread):
+            pattern = next(pattern for pattern in WATCHED.values() if re.fullmatch(pattern, name))
+            if not any(re.fullmatch(pattern, other) for other in packages):
+                packages[name] = version
+    return dict(sorted(packages.items())), remarks, unread
+
+
+def metadata(folder, remarks, unread):
+    """The watched packages of one folder, {name: versions}, from the metadata beside them."""
     found = {}
-    for name, (path, option, pattern) in asked.items():
-        answer = path and re.search(pattern, subprocess.run([path, option], capture_output=True, text=True).stdout)
-        if answer:
-            found[name] = answer[answer.re.groups]
+    for entry in filter(METADATA.fullmatch, entries(folder, unread)):
+        name, version, damaged = described(folder, entry)
+        if not watched(name):
+            continue
+        if entry.startswith("~"):
+            remarks.append(f"{entry} was left behind by a pip that was interrupted, and does not count")
+            continue
+        if version == UNKNOWN:
+            unread.append(f"the version of {name}: {os.path.join(folder, entry)} does not tell it")
+        elif damaged:
+            remarks.append(f"the metadata of {name} are damaged: the name of {entry} counts")
+        found.setdefault(name, set()).add(version)
+    unread += [f"which release of {name} is imported: {folder} has metadata of {' and '.join(sorted(versions))}"
+               for name, versions in found.items() if len(versions) > 1]
     return found
+
+
+def entries(folder, unread):
+    """What lies in a folder; one that is there and cannot be read is added to `unread`."""
+    try:
+        return sorted(os.listdir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except (OSError, ValueError) as error:
+        unread.append(f"{folder}: {error}")
+        return []
+
+
+def described(folder, entry):
+    """Name and version of a package as its metadata say; where they do not, as the name of their folder does, and True for that."""
+    said, told = {}, METADATA.fullmatch(entry)
+    for file in ("METADATA", "PKG-INFO", ""):
+        try:
+            with open(os.path.join(folder, entry, file).rstrip(os.sep), "rb") as opened:
+                head = re.match(rb"(?s).*?(\n\r?\n|\Z)", opened.read(100_000))[0].decode("utf-8-sig", "replace")
+        except (OSError, ValueError):
+            continue
+        said = {key.lower(): value for key, value in reversed(FIELD.findall(head))}
+        break
+    name, version = (said.get(key) or told[key] for key in ("name", "version"))
+    return re.sub(r"[-_.]+", "-", name or "").lower(), version or UNKNOWN, len(said) < 2
+
+
+def watched(name):
+    return any(re.fullmatch(pattern, name) for pattern in WATCHED.values())
+
+
+def conda(folder, unread):
+    """Names and versions of the watched packages that conda's records tell of. NVRTC, no package of Python's, is seen there alone."""
+    if os.path.basename(folder) not in ("site-packages", "dist-packages"):
+        return
+    for up in ("../../..", "../.."):        # Linux, Windows
+        for record in entries(os.path.normpath(os.path.join(folder, up, "conda-meta")), unread):
+            parts = record.rsplit("-", 2)
+            if len(parts) == 3 and record.endswith(".json") and watched(parts[0]):
+                yield parts[0], parts[1]
 
 
 # --- what is said
 
 def examine(python, as_json):
-    """Print what was found; 1 when something bites, 2 when there is no such Python."""
+    """Print what was found; returns the exit status."""
     try:
         machine = look(python)
+        findings = diagnose(machine)
+        bites = any(f.status == AFFECTED for f in findings)
+        say(json.dumps({**asdict(machine), "bites": bites, "findings": [asdict(f) for f in findings]}, indent=2) if as_json
+            else report(machine, findings))
     except NoSuchPython as error:
         print(f"doctor: {error}", file=sys.stderr)
         return 2
-    findings = diagnose(machine)
-    bites = any(f.status == AFFECTED for f in findings)
-    print(json.dumps({**asdict(machine), "bites": bites, "findings": [asdict(f) for f in findings]}, indent=2) if as_json
-          else report(machine, findings))
-    return int(bites)
+    except NoAnswer as error:
+        print(f"doctor: {error}", file=sys.stderr)
+        return 3
+    except Exception:
+        traceback.print_exc()
+        print(f"doctor: this is a fault of the doctor, and says nothing about the environment. Please report it: {ISSUES}", file=sys.stderr)
+        return 3
+    return 1 if bites else 3 if machine.unread else 0
+
+
+def say(text):
+    """Print a text, in any terminal's encoding, and to a reader such as `head` that has soon read enough."""
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def diagnose(machine):
     """One Finding for each case, and for each combination that is known to fail."""
     parts = machine.parts()
-    return [*(case.examine(parts) for case in CASES), nvrtc_and_driver(parts)]
+    return [*(case.examine(parts) for case in (*CASES, *BESIDE)), nvrtc_and_driver(parts), two_cupys(parts)]
 
 
 def report(machine, findings):
@@ -383,6 +530,8 @@ def report(machine, findings):
         "Not there": ", ".join(absent) or "nothing",
     }
     lines = [paragraph(f"{name:14}", text) for name, text in facts.items()]
+    lines += [paragraph("Remark", remark) for remark in machine.remarks]
+    lines += [paragraph("Not seen", thing) for thing in machine.unread]
     told = sorted(findings, key=lambda finding: WORST_FIRST.index(finding.status))
     for finding in told:
         if finding.status == NOT_AFFECTED and not finding.remains:
@@ -395,7 +544,8 @@ def report(machine, findings):
     rest = [f.name for f in told if f.status == NOT_AFFECTED and not f.remains]
     lines += ["", paragraph(NOT_AFFECTED, ", ".join(rest))] if rest else []
     count = sum(f.status == AFFECTED for f in findings)
-    return "\n".join([*lines, "", f"{count or 'None'} of {len(findings)} bite{'s' if count < 2 else ''} here."])
+    doubt = ", as far as could be seen" if machine.unread else ""
+    return "\n".join([*lines, "", f"{count or 'None'} of {len(findings)} bite{'s' if count < 2 else ''} here{doubt}."])
 
 
 def listed(versions):

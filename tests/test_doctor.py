@@ -103,7 +103,7 @@ def test_empty_environment(environments):
     assert {finding["status"] for finding in found.values()} == {NOT_AFFECTED}
     text = run("--python", environments()).stdout
     assert f"Not there {', '.join(doctor.WATCHED)} " in " ".join(text.split())
-    assert text.rstrip().endswith(f"None of {len(doctor.CASES) + 1} bites here.")
+    assert text.rstrip().endswith(f"None of {len(found)} bites here.")
 
 
 def test_environment_without_numpy(environments):
@@ -142,13 +142,54 @@ def test_interpreter_folder_and_name_are_understood(environments, tmp_path):
     assert by_name["python"] == str(tmp_path / "reader")
 
 
-@pytest.mark.parametrize("path, sentence", [
-    ("/nowhere", "is neither an environment nor an interpreter"), (str(ROOT), "is a folder without bin/python"),
-    (shutil.which("true"), "does not answer as a Python")])
-def test_bad_path_is_one_sentence_and_status_2(path, sentence):
+@pytest.mark.parametrize("path, status, sentence", [
+    ("/nowhere", 2, "is neither an environment nor an interpreter"), (str(ROOT), 2, "is a folder without bin/python"),
+    (shutil.which("true"), 3, "does not answer as a Python")])
+def test_what_cannot_be_looked_at_is_one_sentence_and_a_status_of_its_own(path, status, sentence):
     answer = run("--python", path)
-    assert (answer.returncode, answer.stdout) == (2, "")
+    assert (answer.returncode, answer.stdout) == (status, "")
     assert sentence in answer.stderr and answer.stderr.count("\n") == 1
+
+
+def test_an_environment_whose_python_is_gone(tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python").symlink_to("/nowhere/python3")
+    answer = run("--python", tmp_path)
+    assert (answer.returncode, answer.stderr) == (3, f"doctor: {tmp_path} is an environment whose Python is gone: /nowhere/python3\n")
+
+
+def test_a_crash_of_the_doctor_is_no_diagnosis(monkeypatch, capsys):
+    monkeypatch.setattr(doctor, "CASES", [None])
+    assert doctor.examine(sys.executable, as_json=False) == 3
+    assert "this is a fault of the doctor" in capsys.readouterr().err
+
+
+def test_a_driver_that_cannot_be_asked_is_not_seen(monkeypatch, capsys):
+    monkeypatch.setattr(doctor, "ASK_DRIVER", "import os; os.abort()")
+    monkeypatch.setattr(doctor, "ask_python", lambda python: ("3.12.1", []))
+    assert doctor.examine(sys.executable, as_json=False) == 3
+    assert "Not seen      the NVIDIA driver: asking it failed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("alone", [True, False], ids=["alone", "command"])
+def test_a_reader_that_has_read_enough(alone, environments):
+    """The status is that of the diagnosis, and nothing is said of the pipe."""
+    what = [str(ROOT / "casebook/doctor.py")] if alone else ["-m", "casebook", "doctor"]
+    ours, theirs = os.pipe()
+    os.close(ours)
+    ended = subprocess.run([sys.executable, *what, "--python", str(environments("nanobind==2.1.0"))], cwd=ROOT, stdout=theirs,
+                           stderr=subprocess.PIPE, text=True)
+    os.close(theirs)
+    assert (ended.returncode, ended.stderr) == (1, "")
+
+
+def test_a_terminal_that_knows_no_unicode(tmp_path):
+    info = tmp_path / "packés" / "~anobind-2.1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Name: nanobind\nVersion: 2.1.0\n")
+    info.rename(info.with_name("~énobind-2.1.0.dist-info"))
+    answer = run(PYTHONPATH=str(info.parent), PYTHONIOENCODING="ascii")
+    assert r"~\xe9nobind-2.1.0.dist-info was left behind" in answer.stdout
 
 
 def test_unknown_option_is_status_2():
@@ -234,6 +275,16 @@ def test_which_numba_has_the_guard(versions, expected):
     (FOUR, {"cupy": "13.2", "numpy": "2.0.0"}, AFFECTED), (FOUR, {"cupy": "13.1.0", "numpy": "2.0.0"}, NOT_AFFECTED),
     ("18-numpy-2.5", {"numba_cuda": "0.30.5", "numpy": "2.5.5"}, CANNOT_TELL),
     ("18-numpy-2.5", {"numba_cuda": "0.20.1", "numpy": "2.5.5"}, NOT_AFFECTED),
+    ("numba-0.66", {"numba_cuda": "0.17.0", "numba": "0.68.1"}, NOT_AFFECTED),
+    ("numba-0.66", {"numba_cuda": "0.18.0", "numba": "0.66.0"}, AFFECTED),
+    ("numba-0.66", {"numba_cuda": "0.30.3", "numba": "0.68.1"}, AFFECTED),
+    ("numba-0.66", {"numba_cuda": "0.30.3", "numba": "0.65.1"}, NOT_AFFECTED),
+    ("numba-0.66", {"numba_cuda": "0.30.4", "numba": "0.68.1"}, NOT_AFFECTED),
+    ("two-cupys", {"cupy_cuda11x": "13.4.0", "cupy_cuda12x": "13.4.0"}, AFFECTED), ("two-cupys", {"cupy": "14.2.0"}, NOT_AFFECTED),
+    (FOUR, {"cupy_cuda11x": "13.4.0", "cupy_cuda12x": "13.4.0", "numpy": "2.2.6"}, AFFECTED),
+    ("02-lost-flag", {"numba_cuda_mlir": "0.6.0"}, LOOK_OUT), ("02-lost-flag", {"numba_cuda": "0.30.4"}, NOT_AFFECTED),
+    (FIVE, {"nanobind": "2.1.0, 3.1.0"}, CANNOT_TELL), (FIVE, {"nanobind": "unknown"}, CANNOT_TELL),
+    (FIVE, {"nanobind": "9" * 5000 + ".1"}, CANNOT_TELL), (FIVE, {"nanobind": "2.1.0.dev1"}, AFFECTED),
     ("11-byte-offset", {"cuda_core": "1.1.1"}, AFFECTED), ("11-byte-offset", {"cuda_core": "1.2.0"}, NOT_AFFECTED),
     ("12-sort-out-of-memory", {"cupy_cuda12x": "14.0.1"}, AFFECTED), ("12-sort-out-of-memory", {"cupy_cuda12x": "14.1.0"}, NOT_AFFECTED),
     ("10-unchecked-signature", {"numba_cuda": "0.30.4"}, LOOK_OUT), ("10-unchecked-signature", {"numba": "0.68.1"}, LOOK_OUT),

@@ -65,7 +65,7 @@ def needs(chapter, card):
 
 def ranges(chapter, card):
     """The releases on the card are those of the doctor's table, and the other way round."""
-    cases = [case for case in doctor.CASES if chapter.name in (case.name, f"{chapter.name[:2]}-{case.name}")]
+    cases = [case for case in doctor.CASES if case.chapter == chapter.name]
     rows = {key: card[key] for key in ("Affected", "Fixed in")}
     for case in cases:
         for part in case.ranges:

@@ -28,6 +28,7 @@ list missing module name no none not object of on or out positional range requir
 this to type types unexpected was with zero cuda cupy numpy numba python"""))
 COMPILER = re.compile(r"^CompileException|\berror: |source file")
 VAGUE = re.compile(r"has no attribute|^CUDA_ERROR_")
+QUOTED = re.compile(r"\b[A-Z]+(?:_[A-Z]+){2,}\b|module '[\w.]+' has no attribute '\w+'|cannot import name '\w+'")    # by the doctor
 CALL = re.compile(r"\(\) (?:got an unexpected keyword argument|missing \d+ required|takes )")
 
 
@@ -166,10 +167,10 @@ def from_words(words, named, **more):
 
 def doctors(name):
     """What the doctor's cases about a chapter quote: constants of CUDA, and messages in Python's form."""
-    parts = {case.name: [r.part for r in case.ranges] for case in doctor.CASES}
+    parts = {case.name: [r.part for r in case.ranges] for case in (*doctor.CASES, *doctor.BESIDE)}
     for finding in doctor.diagnose(doctor.Machine("", "", {})):
         if finding.chapter.endswith(f"/{name}.ipynb"):
-            quoted = re.findall(r"\b[A-Z]+(?:_[A-Z]+){2,}\b|module '\w+' has no attribute '\w+'", finding.symptom)
+            quoted = re.findall(QUOTED, finding.symptom)
             named = libraries.named(" ".join(parts.get(finding.name, ())))
             yield from (from_words(words, named) for words in quoted)
 
