@@ -57,14 +57,19 @@ def framed(path, source):
 
 
 def same(stored, source):
-    return [line.rstrip() for line in stored.strip().splitlines()] == [line.rstrip() for line in source.strip().splitlines()]
+    """True for two forms of one cell. The message that a header expects is missing in the copies for a class."""
+    return lines(stored) == lines(source)
+
+
+def lines(source):
+    return [line.rstrip() for line in source.strip().splitlines() if not line.startswith("# match = ")]
 
 
 def frame(outputs, title):
     """Outputs of a cell as one: HTML with a frame, and text with a line beside it."""
     text = "\n".join(as_text(output).rstrip("\n") for output in outputs)
-    lines = "".join(f"\n│ {line}".rstrip() for line in text.splitlines())
-    return {"text/html": FRAME.format(title=html.escape(title), parts="\n".join(map(as_html, outputs))), "text/plain": f"{title}:{lines}"}
+    below = "".join(f"\n│ {line}".rstrip() for line in text.splitlines())
+    return {"text/html": FRAME.format(title=html.escape(title), parts="\n".join(map(as_html, outputs))), "text/plain": f"{title}:{below}"}
 
 
 def as_text(output):

@@ -1,9 +1,10 @@
 """Copies of the chapters for a class: what can be predicted is asked, and not told.
 
-Solutions, outputs, receipts and references are left out, checks are encoded, and so is every passage left out that the notebook marks as
-the telling of a result. In a Markdown cell `<!-- result: What will it print? -->` begins such a passage; it ends at the next heading, at
-`<!-- next -->`, or with the cell. The question takes its place. At the beginning of a cell the passage is about the code cell above, so
-there the question moves in front of that one. A mark that begins a line stands alone in it, or Markdown would not see the rest of the line.
+Solutions, outputs, receipts, references and the messages in headers are left out, checks are encoded, and every passage is left out that
+the notebook marks as the telling of a result. In a Markdown cell `<!-- result: What will it print? -->` begins such a passage; it ends at
+the next heading, at `<!-- next -->`, or with the cell. The question takes its place. At the beginning of a cell the passage is about the
+code cell above, so there the question moves in front of that one. A mark that begins a line stands alone in it, or Markdown would not see
+the rest of the line.
 """
 import base64
 import re
@@ -39,6 +40,7 @@ def unsolved(notebook):
             continue
         else:
             cell.outputs, cell.execution_count = [], None
+            cell.source = without_message(cell.source)
             if "check" in cell.metadata.get("tags", []):
                 cell.source = encoded(cell.source)
         kept.append(cell)
@@ -87,6 +89,11 @@ def encoded(source):
     body = base64.b64encode(zlib.compress(source.removeprefix(lead).encode(), 9)).decode()
     lines = "\n".join(f'    "{body[at:at + 76]}"' for at in range(0, len(body), 76))
     return f"{lead}import base64, zlib\n\nexec(zlib.decompress(base64.b64decode(\n{lines})))"
+
+
+def without_message(source):
+    """A cell whose header names the exception that must come, and not its words."""
+    return re.sub(r"(?m)^# match = .*\n", "", source)
 
 
 def without_answers(card):
