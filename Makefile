@@ -27,6 +27,9 @@ serve: book ## build the site and serve it on this machine
 lab: environment ## open copies of the notebooks in JupyterLab (in ~/gpu-python-casebook, or CASEBOOK_LAB)
 	@folder=$$($(BIN)/python -m casebook lab) && $(BIN)/jupyter lab "$$folder"
 
+wheelhouse: environment ## download every wheel that the book needs on this machine into wheelhouse/, for a room without network
+	@$(BIN)/python -m casebook wheelhouse $(CHAPTERS)
+
 execute: environment ## run the chapters on this machine's GPU and store outputs and receipts (CHAPTERS=01 for some)
 	@$(BIN)/python -m casebook execute $(CHAPTERS)
 
@@ -46,4 +49,4 @@ environment:
 	@$(if $(PYTHON),,$(error no Python 3.11, 3.12 or 3.13 found; name one: make PYTHON=/path/to/python3.12 …))
 	@$(PYTHON) bootstrap.py
 
-.PHONY: help book test quick serve lab execute workshop address lock clean environment
+.PHONY: help book test quick serve lab wheelhouse execute workshop address lock clean environment

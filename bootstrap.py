@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 STAMP = VENV / "requirements.sha256"
 REQUIREMENTS = ROOT / "requirements.txt"
+WHEELHOUSE = ROOT / "wheelhouse"        # what `make wheelhouse` filled: with it, no network is needed
 
 
 def main():
@@ -25,7 +26,7 @@ def main():
     shutil.rmtree(VENV, ignore_errors=True)
     uv = shutil.which("uv") or install_uv()
     call(uv, "venv", "--quiet", "--allow-existing", "--python", sys.executable, VENV)
-    call(uv, "pip", "sync", "--require-hashes", REQUIREMENTS)
+    install("--offline", uv, "pip", "sync", "--require-hashes", REQUIREMENTS)
     (site,) = VENV.glob("lib/python3.*/site-packages")
     (site / "casebook.pth").write_text(f"{ROOT}\n")
     STAMP.write_text(wanted)
@@ -42,14 +43,24 @@ def install_uv():
     lines = REQUIREMENTS.read_text().split("\nuv==")[1].split("\n")
     last = next(n for n, line in enumerate(lines) if not line.endswith("\\"))
     pins.write_text("uv==" + "\n".join(lines[:last + 1]))
-    call(VENV / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "-r", pins)
+    pip = VENV / "bin/python", "-m", "pip", "--quiet", "--disable-pip-version-check"
+    install("--no-index", *pip, "install", "--require-hashes", "-r", pins)
     return VENV / "bin/uv"
 
 
+def install(offline, *command):
+    """Run a command that installs: from the wheelhouse alone, with the option `offline`, else from the network."""
+    if not WHEELHOUSE.is_dir() or run(*command, offline, "--find-links", WHEELHOUSE):
+        call(*command)
+
+
 def call(*command):
-    variables = os.environ | {"VIRTUAL_ENV": str(VENV)}
-    if subprocess.run([str(part) for part in command], env=variables).returncode:
+    if run(*command):
         raise SystemExit(f"failed: {' '.join(str(part) for part in command)}\nNothing is lost: the next call begins again.")
+
+
+def run(*command):
+    return subprocess.run([str(part) for part in command], env=os.environ | {"VIRTUAL_ENV": str(VENV)}).returncode
 
 
 if __name__ == "__main__":

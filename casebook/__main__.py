@@ -36,6 +36,7 @@ def arguments():
     command("prepare", "prepare.prepare", "make the environments of the chapters", some,
             ("--all", {"action": "store_true", "dest": "every", "help": "those of GPU cells too, on a machine without a GPU"}),
             ("--into", {"metavar": "FOLDER", "type": Path, "help": "a folder for all users of the machine, in place of your own"}))
+    command("wheelhouse", "wheelhouse.fill", "download every wheel that the book needs into wheelhouse/, for a room without network", some)
     command("execute", "commands.execute", "run chapters on this machine's GPU and store outputs and receipts", some)
     command("check", "commands.check", "compare stored outputs with their receipts; runs nothing", some)
     command("versions", "versions.command.versions", "run the cases over the releases of their libraries and store what each did", some,

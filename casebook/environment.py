@@ -16,6 +16,7 @@ from .pythons import for_all
 from .store import cache, make_once, open_to_all, shared, writing
 
 ROOT = Path(__file__).resolve().parent.parent
+WHEELHOUSE = ROOT / "wheelhouse"        # in a clone, one more place where uv finds packages
 FOREIGN = ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME", "CONDA_PREFIX")
 
 _made = {}
@@ -121,10 +122,10 @@ def uv():
 
 
 def uv_variables():
-    """The environment variables for uv. A folder `wheelhouse` in the clone is one more place where it finds packages."""
+    """The environment variables for uv, those of another Python left out."""
     chosen = {key: value for key, value in os.environ.items() if key not in FOREIGN} | {"NO_COLOR": "1"}
-    wheelhouses = [os.environ.get("UV_FIND_LINKS"), (ROOT / "wheelhouse").is_dir() and str(ROOT / "wheelhouse")]
-    return chosen | {"UV_FIND_LINKS": ",".join(filter(None, wheelhouses))}
+    places = os.environ.get("UV_FIND_LINKS"), WHEELHOUSE.is_dir() and str(WHEELHOUSE)
+    return chosen | {"UV_FIND_LINKS": ",".join(filter(None, places))}
 
 
 def one_disk(folder):

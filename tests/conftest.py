@@ -14,7 +14,7 @@ from casebook import environment, gpu
 from casebook.errors import EnvironmentFailure
 from casebook.header import read
 
-LONG = "test_browser.py", "test_native.py", "test_exercises.py", "test_exports.py"
+LONG = "test_browser.py", "test_native.py", "test_exercises.py", "test_exports.py", "test_jupyterhub.py"
 
 
 def pytest_collection_modifyitems(items):
@@ -40,7 +40,8 @@ def no_gpu(monkeypatch):
 
 @pytest.fixture
 def empty_caches(tmp_path, monkeypatch, forgetful):
-    """No environment is there yet, and uv has nothing in its cache."""
+    """No environment is there yet, and uv has nothing in its cache nor in a wheelhouse."""
+    monkeypatch.setattr(environment, "WHEELHOUSE", tmp_path / "wheelhouse")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("UV_CACHE_DIR", raising=False)
     return tmp_path / "cache"
