@@ -83,6 +83,7 @@ def browser():
         pytest.skip("this machine has no Chromium")
     with playwright.sync_playwright() as started:
         found = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        playwright.expect.set_options(timeout=60_000)           # ms; what a busy machine does in 5 s is no promise
         yield found
         found.close()
 
