@@ -82,7 +82,7 @@ def browser():
     if not chromium:
         pytest.skip("this machine has no Chromium")
     with playwright.sync_playwright() as started:
-        found = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        found = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"], timeout=0)
         playwright.expect.set_options(timeout=60_000)           # ms; what a busy machine does in 5 s is no promise
         yield found
         found.close()

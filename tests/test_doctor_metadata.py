@@ -7,12 +7,14 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from casebook import doctor
 
-settings.register_profile("here", deadline=None, derandomize=True, database=None, max_examples=60)
+# No clock: on a busy machine all examples are slow. `site` makes a folder for each example, and so may be a fixture of the whole test.
+settings.register_profile("here", deadline=None, derandomize=True, database=None, max_examples=60,
+                          suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 settings.load_profile("here")
 
 GOOD = b"Metadata-Version: 2.1\nName: nanobind\nVersion: 2.1.0\n\nText\n"
@@ -67,7 +69,6 @@ def site(tmp_path):
     return lambda: Path(tempfile.mkdtemp(dir=tmp_path))
 
 
-@settings(suppress_health_check=["function_scoped_fixture"])
 @given(st.lists(st.tuples(FOLDERS, SHAPES, CONTENT), max_size=6))
 def test_no_metadata_crash_it(site, laid):
     folder = site()
@@ -78,7 +79,6 @@ def test_no_metadata_crash_it(site, laid):
     assert all(version for version in said["packages"].values())
 
 
-@settings(suppress_health_check=["function_scoped_fixture"])
 @given(st.lists(st.tuples(FOLDERS, SHAPES, CONTENT), max_size=5))
 def test_no_neighbour_hides_what_bites(site, laid):
     """The neighbours may be metadata of nanobind too: then nobody knows which is imported, and that is no status 0."""
@@ -91,7 +91,6 @@ def test_no_neighbour_hides_what_bites(site, laid):
     assert status != 0 and nanobind(said) in (doctor.AFFECTED, doctor.CANNOT_TELL)
 
 
-@settings(suppress_health_check=["function_scoped_fixture"])
 @given(st.sampled_from(["nanobind-2.1.0.dist-info", "nanobind.egg-info"]),
        st.sampled_from(["METADATA", "PKG-INFO", "none", "folder"]), DAMAGED)
 def test_damaged_metadata_are_not_an_absent_package(site, entry, shape, content):
@@ -102,7 +101,6 @@ def test_damaged_metadata_are_not_an_absent_package(site, entry, shape, content)
     assert (status == 1) == (said["packages"]["nanobind"] == "2.1.0")
 
 
-@settings(suppress_health_check=["function_scoped_fixture"])
 @given(st.dictionaries(st.sampled_from(["numba", "Numba_CUDA", "numpy", "cuda.core", "cupy-cuda12x", "six"]),
                        st.builds("{}{}".format, st.lists(st.integers(0, 99).map(str), min_size=1, max_size=4).map(".".join),
                                  st.sampled_from(["", "rc1", ".dev3", ".post1", "+cu12"])), max_size=4))
