@@ -106,6 +106,8 @@ def test_a_participants_own_cells_run_and_others_do_not(monkeypatch):
 @pytest.mark.parametrize(("texts", "error", "expected"), [
     (["", "Correct: yes."], None, "solved"),
     (["Correct: I say so.", "Not yet: no."], None, "not yet"),
+    (["", "Correct: I say so.\nNot yet: no."], None, "not yet"),
+    (["Correct: I say so.", ""], None, "error"),
     (["", "Not yet: no."], "NameError: x", "error"),
     (["", ""], "EnvironmentFailure: no network", "not run"),
     (["", ""], None, "error")])
