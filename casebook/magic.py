@@ -111,6 +111,9 @@ def gpu_cell(lines):
     return [f"__import__('casebook.magic').magic.skip_without_gpu({''.join(lines)!r})\n"]
 
 
+gpu_cell.has_side_effects = True        # so a terminal does not try it on a cell's first line, but waits for the whole cell
+
+
 def load(ipython):
     if str(CHILD) not in sys.path:
         sys.path.append(str(CHILD))         # at the end: a kernel cell imports the same modules as a pinned script
