@@ -2,11 +2,14 @@
 
 Notebooks are read through `casebook.chapters` and `casebook.header`; nothing here parses them anew.
 """
-from . import address, cards, errors, export, folds, highlighting, icons, outputs, pinned, receipt, slim, social, status, teach, tidy
+from . import (
+    address, cards, errors, export, folds, highlighting, icons, outputs, pinned, receipt, slim, social, status, teach, tidy, versions,
+)
 
 
 def setup(app):
-    for part in (address, highlighting, pinned, outputs, export, folds, cards, errors, status, teach, receipt, tidy, icons, slim, social):
+    for part in (address, highlighting, pinned, outputs, export, folds, cards, errors, status, versions, teach, receipt, tidy, icons, slim,
+                 social):
         part.setup(app)
     app.add_css_file("book.css")
     app.add_js_file("paper.js", loading_method="defer")
