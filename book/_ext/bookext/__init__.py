@@ -3,7 +3,22 @@
 Notebooks are read through `casebook.chapters` and `casebook.header`; nothing here parses them anew.
 """
 from . import (
-    address, cards, errors, export, folds, highlighting, icons, outputs, pinned, receipt, slim, social, status, teach, tidy, versions,
+    address,
+    cards,
+    errors,
+    export,
+    folds,
+    highlighting,
+    icons,
+    outputs,
+    pinned,
+    receipt,
+    slim,
+    social,
+    status,
+    teach,
+    tidy,
+    versions,
 )
 
 
