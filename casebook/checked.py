@@ -24,6 +24,7 @@ from .header import BLOCK
 from .workshop import LEAD
 
 LARGEST = 20_000_000        # bytes of a notebook's file
+MOST = 10_000_000           # characters that one exercise may print
 VERDICT = re.compile(r"(?m)^(Correct|Not yet)\b.*")
 YOURS = "# your code here"
 
@@ -142,18 +143,30 @@ def restored(source, answer):
     return f"{lead}{before.removeprefix(chr(10)) if found else body}\n{check}"
 
 
+class Client(NotebookClient):
+    """Runs cells, and kills the kernel of one that prints without end."""
+
+    printed = 0
+
+    def process_message(self, msg, cell, cell_index):
+        self.printed += len(msg["content"].get("text", ""))
+        if self.printed > MOST:
+            self.km.provisioner.process.kill()
+        return super().process_message(msg, cell, cell_index)
+
+
 def run(sources, limit):
     """Run cells in a fresh kernel and an empty folder: their outputs, or the word for what kept the kernel from going on."""
     book = new_notebook(cells=[new_code_cell(source) for source in sources])
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        client = NotebookClient(book, kernel_name="python3", timeout=limit, allow_errors=True, shutdown_kernel="immediate",
-                                extra_arguments=["--log-level=ERROR"], resources={"metadata": {"path": folder}})
+        client = Client(book, kernel_name="python3", timeout=limit, allow_errors=True, shutdown_kernel="immediate",
+                        extra_arguments=["--log-level=ERROR"], resources={"metadata": {"path": folder}})
         try:
             client.execute(env={**os.environ, "PYTHONPATH": str(chapters.ROOT)})
         except CellTimeoutError:
             return "time", f"still running after {limit} s"
         except DeadKernelError:
-            return "died", "the process ended"
+            return "died", f"printed more than {MOST:,} characters" if client.printed > MOST else "the process ended"
     return [cell.outputs for cell in book.cells]
 
 

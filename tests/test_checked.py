@@ -42,13 +42,16 @@ def rows(path):
         return [Row(**row) for row in csv.DictReader(file)]
 
 
-def test_a_class(tmp_path, capsys):
-    """Right and wrong answers; a check that is gone, one that always agrees; a process that ends; files that go; what is no notebook."""
+def test_a_class(tmp_path, capsys, monkeypatch):
+    """Right and wrong answers; a check that is gone, one that always agrees; a process that ends, one that prints without end; files that
+    go; what is no notebook."""
+    monkeypatch.setattr(checked, "MOST", 100_000)
     room, out = tmp_path / "class", tmp_path / "out.csv"
     first, second = (one.check[0].node.id for one in exercises(BOOKS["01"])[:2])
     submit(room / "anna", "01", solution("01", 1) | solution("01", 2, "wrong") | {second: "print('Correct: trust me.')"}, without=[first])
     submit(room / "ben", "18", {"np25-task": f"import os, shutil\nshutil.rmtree({str(room)!r})\nos._exit(3)"})
     submit(room / "finn", "18", {}, without=["np25-task"])
+    submit(room / "gus", "18", {"np25-task": "while True:\n    print('x' * 1000)"})
     (room / "hugo.ipynb").write_text("{no")
     (room / "ida.ipynb").write_text(json.dumps({"cells": []}))
     (room / "jan.ipynb").write_text(json.dumps({"cells": [{"cell_type": "code", "source": 7, "metadata": {}}]}))
@@ -57,12 +60,13 @@ def test_a_class(tmp_path, capsys):
     found = rows(out)
     assert [(row.participant, row.exercise, row.outcome) for row in found] == [
         ("anna", "1", "solved"), ("anna", "2", "not yet"), ("anna", "3", "untouched"), ("ben", "1", "died"), ("finn", "1", "missing"),
-        ("hugo", "", "unreadable"), ("ida", "", "unreadable"), ("jan", "", "unreadable")]
+        ("gus", "1", "died"), ("hugo", "", "unreadable"), ("ida", "", "unreadable"), ("jan", "", "unreadable")]
     assert found[1].words == "Not yet: defaults are missing, or not those of the function given."
+    assert (found[3].words, found[5].words) == ("the process ended", "printed more than 100,000 characters")
     said = capsys.readouterr().out
-    assert "The code of 6 notebooks is run as " in said
-    assert "[1/6] anna/01-default-arguments.ipynb: 1 of 3 solved, " in said
-    assert "[4/6] hugo.ipynb: unreadable, no notebook: JSONDecodeError" in said
+    assert "The code of 7 notebooks is run as " in said
+    assert "[1/7] anna/01-default-arguments.ipynb: 1 of 3 solved, " in said
+    assert "[5/7] hugo.ipynb: unreadable, no notebook: JSONDecodeError" in said
     assert said.endswith(f"\n\n{table([Row(**vars(row) | {'exercise': int(row.exercise or 0) or ''}) for row in found])}\n\n{out}\n")
 
 
