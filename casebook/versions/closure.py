@@ -8,7 +8,6 @@ from packaging.utils import canonicalize_name
 from ..environment import uv, uv_variables
 from ..errors import EnvironmentFailure
 
-
 ANY_DAY = "cuda-python", "cuda-toolkit", "nvidia-cuda-cccl-cu12"       # parts of a toolkit that only extras name
 
 
@@ -46,4 +45,4 @@ def compile_closure(requirements, python, *options):
         return done.stdout
     if reason := re.search(r"(?s)No solution found.*?cause: (.*?)(?:\n\s*\n|$)", done.stderr):
         raise CannotBeInstalled(" ".join(reason[1].split()))
-    raise EnvironmentFailure(f"uv could not resolve {requirements[0]}:\n{done.stderr.strip()}")
+    raise EnvironmentFailure(f"uv could not resolve {requirements[0]}: {' '.join(done.stderr.split())}")

@@ -35,10 +35,14 @@ class Place:
         return ", ".join([f"{self.chapter.name}, {self.entry['library']} {self.entry['release']} as of {as_of}", *more])
 
     def put(self, entry):
-        """Store the entry in a new form."""
-        if entry != self.entry:
-            data.store(self.chapter, entry)
-            self.entry = entry
+        """Store the entry in a new form; returns what an answer without success has, where the disk is full."""
+        try:
+            if entry != self.entry:
+                data.store(self.chapter, entry)
+                self.entry = entry
+        except OSError as error:
+            return {"trouble": f"could not be stored: {error.strerror}"}
+        return {}
 
 
 def versions(names, release=None, as_of=None, cluster=None):
@@ -66,23 +70,23 @@ def resolve_all(places, progress):
     with team() as each:
         for number, answer in each(resolve, list(asked)):
             for place in list(asked.values())[number]:
-                if progress.lasts(place.name(), answer):
-                    place.put(with_closure(place.entry, answer))
+                stored = {} if "trouble" in answer else place.put(with_closure(place.entry, answer))
+                progress.count(place.name(), answer | stored)
 
 
 def run_all(places, each, progress):
     """Run what is missing or stale. What needs the same environment, of several cases, runs in it one after the other."""
     levels = data.LEVELS if has_gpu(each) else data.LEVELS[:1]
     work = gathered(((level, place.entry["python"], place.entry["closure"]), (place, probe))
-                    for place in places for level, probe in stale(place) if level in levels)
+                    for level in levels for place in places for probe in stale(place, level))
     jobs = [{"level": level, "python": python, "closure": closure, "probes": [asdict(probe) for _, probe in wanted]}
             for (level, python, closure), wanted in work.items()]
     progress.begin("run", sum(map(len, work.values())))
     for number, answer in each(perform, jobs):
         level, wanted = jobs[number]["level"], list(work.values())[number]
         for (place, probe), one in zip(wanted, answer.get("answers") or [answer] * len(wanted), strict=True):
-            if progress.lasts(place.name(level), one):
-                place.put(with_outcome(place.entry, level, probe, one))
+            stored = {} if "trouble" in one else place.put(with_outcome(place.entry, level, probe, one))
+            progress.count(place.name(level), one | stored)
 
 
 def gathered(pairs):
@@ -134,13 +138,12 @@ def with_closure(entry, answer):
     return bare | {"date": today()} if "cannot" in answer else bare
 
 
-def stale(place):
-    """(level, probe) of what was not run yet, or with another probe, or failed for want of a Python."""
-    for level, probe in probes(place.chapter, place.entry["library"]).items():
-        found = place.entry.get(level, {})
-        fresh = found.get("probe") == probe.key and found["outcome"] != data.NO_PYTHON
-        if "closure" in place.entry and not fresh:
-            yield level, probe
+def stale(place, level):
+    """The probe of this level where it was not run yet, or another one was, or a Python was missing."""
+    probe = probes(place.chapter, place.entry["library"]).get(level)
+    found = place.entry.get(level, {})
+    if probe and "closure" in place.entry and (found.get("probe") != probe.key or found["outcome"] == data.NO_PYTHON):
+        yield probe
 
 
 def with_outcome(entry, level, probe, answer):

@@ -1,6 +1,7 @@
 """The probes of one environment, run in a process of its own: a job in JSON comes by standard input, the answers go out by standard output.
 
-The environment lies in a folder of its own, which is removed; only what uv keeps of the packages stays.
+The environment lies in a folder of its own, which is removed; only what uv keeps of the packages stays. On a GPU one script runs at
+a time, however many workers there are.
 """
 import json
 import os
@@ -8,12 +9,14 @@ import re
 import subprocess
 import sys
 import tempfile
+from contextlib import nullcontext
+from pathlib import Path
 
 from .. import gpu
-from ..environment import uv
+from ..environment import make, uv
 from ..errors import EnvironmentFailure
 from ..run import run
-from ..store import cache
+from ..store import cache, one_at_a_time
 from .data import NO_PYTHON, OTHERWISE
 from .probe import Probe, judge
 
@@ -29,6 +32,7 @@ def perform(job):
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as home:
         variables = os.environ | {"XDG_CACHE_HOME": home, "UV_CACHE_DIR": packages()}
+        job = job | {"lock": str(folder / f"gpu-{os.environ.get('CUDA_VISIBLE_DEVICES', '0').split(',')[0]}")}
         command = [sys.executable, "-m", "casebook.versions.one"]
         try:
             done = subprocess.run(command, input=json.dumps(job), env=variables, capture_output=True, text=True, timeout=LIMIT)
@@ -54,7 +58,9 @@ def main():
 def answer(probe, job, receipt):
     header = probe.header(job["python"], job["closure"])
     try:
-        outcome, line = judge(probe, header, run(probe.source, header, lambda text: None))
+        make(header)
+        with one_at_a_time(Path(job["lock"]), lambda line: None) if job["level"] == "gpu" else nullcontext():
+            outcome, line = judge(probe, header, run(probe.source, header, lambda text: None))
     except EnvironmentFailure as error:
         outcome, line = meaning(str(error))
     return {"outcome": outcome, "line": line, **receipt} if outcome else {"trouble": line}

@@ -98,7 +98,7 @@ def last_line(outcome):
 
     From the output, because paths are masked there.
     """
-    if outcome.error:
+    if outcome.error and outcome.status == 1:
         name = outcome.error["type"].rpartition(".")[2]
         found = re.findall(rf"(?m)^(?:[\w.]+\.)?{re.escape(name)}\b(?:.*\n?.+)*", outcome.output)
         return tidy(found[-1] if found else words(outcome.status, outcome.error))

@@ -17,15 +17,14 @@ class Progress:
     def begin(self, what, total):
         self.what, self.total, self.counts = what, total, collections.Counter()
 
-    def lasts(self, name, answer):
-        """Count and show one result; False where it has trouble and is lost."""
+    def count(self, name, answer):
+        """Count and show one result."""
         lost = "trouble" in answer
         kind = "missing" if lost else answer.get("outcome") or ("cannot be installed" if "cannot" in answer else "resolved")
         self.counts[kind] += 1
         if lost:
             self.lost.append((name, answer["trouble"]))
         self.show(f"{name}: {kind}  {answer.get('line', '')}".rstrip())
-        return not lost
 
     def show(self, line):
         number = self.counts.total()

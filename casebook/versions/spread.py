@@ -5,8 +5,6 @@ from contextlib import contextmanager
 
 from ..errors import CasebookError
 
-LOSSES = 2              # a job is done again when its worker is lost, so often
-
 
 @contextmanager
 def team(cluster=None):
@@ -32,22 +30,23 @@ def each_of(submit, as_completed):
             try:
                 result = future.result()
             except Exception as error:          # of the work, of its worker or of the cluster
-                result = {"trouble": f"{type(error).__name__}: {error}"}
+                result = {"trouble": f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"}
             yield waiting[future], result
     return each
 
 
 @contextmanager
 def dask_client(cluster):
-    """A client of the cluster, and distributed's as_completed. Dask is imported here alone: nothing else needs it."""
+    """A client of the cluster, and distributed's as_completed. Dask is imported here alone: nothing else needs it.
+
+    A job whose worker is lost is done again on another one; the scheduler gives up a job that has cost it several.
+    """
     try:
-        import dask
         import distributed
         if cluster == "gpus":
             from dask_cuda import LocalCUDACluster
     except ImportError as error:
         raise CasebookError(f"--cluster needs {error.name}: pip install {error.name.replace('_', '-')}") from None
-    dask.config.set({"distributed.scheduler.allowed-failures": LOSSES})
     if cluster != "gpus":
         with distributed.Client(cluster) as client:
             yield client, distributed.as_completed
