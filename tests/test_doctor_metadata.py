@@ -148,3 +148,9 @@ def test_what_conda_installed_is_seen(tmp_path):
     status, said = examine(tmp_path / "lib/python3.12", site)
     assert said["packages"] == {"cuda-nvrtc": "12.9.86", "cupy": "13.4.0", "nanobind": "2.1.0", "numpy": "2.2.6"}
     assert (status, nanobind(said), said["unread"]) == (1, doctor.AFFECTED, [])
+
+
+def test_metadata_in_another_encoding_are_read(site):
+    folder = site()
+    lay(folder, "nanobind.egg-info", "PKG-INFO", GOOD.replace(b"\n\n", b"\nAuthor: Jos\xe9\n\n"))
+    assert examine(folder)[1]["packages"] == {"nanobind": "2.1.0"}
