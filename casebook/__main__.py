@@ -40,7 +40,7 @@ def arguments():
     command("execute", "commands.execute", "run chapters on this machine's GPU and store outputs and receipts", some)
     command("check", "commands.check", "compare stored outputs with their receipts; runs nothing", some)
     command("versions", "versions.command.versions", "run the cases over the releases of their libraries and store what each did", some,
-            ("--release", {"metavar": "VERSION", "help": "this release alone"}),
+            ("--release", {"metavar": "VERSION", "help": "this release alone; `newest`, of each library"}),
             ("--as-of-release", {"action": "store_const", "const": "release", "dest": "as_of", "help": "with what its day had beside it"}),
             ("--as-of-today", {"action": "store_const", "const": "today", "dest": "as_of", "help": "with today's, chosen anew"}),
             ("--cluster", {"metavar": "ADDRESS", "help": "of a Dask scheduler; `gpus` for a worker on each GPU of this machine"}))

@@ -147,6 +147,21 @@ def test_a_result_that_comes_again_keeps_its_day():
     assert other["cpu"]["date"] == command.today()
 
 
+def test_what_is_new_is_said(book, monkeypatch, capsys):
+    """An outcome that the release, or a new release's forerunner, did not have. Only the newest release is run."""
+    monkeypatch.setenv("UV_OFFLINE", "1")
+    was = {"outcome": data.FAILS, "line": "killed by SIGSEGV", "date": "2020-02-02", "probe": "0"}
+    for release, more in (("1.2", {"cpu": was}), ("1.9", {"cpu": was}), ("1.10", {}), ("1.10", {"as_of": "release"})):
+        data.store(book, an_entry(release, **more))
+    monkeypatch.setattr(command, "perform", lambda job: {"answers": [{"outcome": data.WORKS, "line": ""}]})
+    assert command.versions([], release="newest") == 0
+    assert [line for line in capsys.readouterr().out.splitlines() if not line.startswith("[")] == [
+        "new: 90-fit, tiny-lib 1.10 as of today, cpu: works, before: fails as told"]
+    assert command.versions([], release="1.9") == 0
+    assert "new: 90-fit, tiny-lib 1.9 as of today, cpu: works, before: fails as told" in capsys.readouterr().out
+    assert outcomes(book)["1.2", "today"] == data.FAILS
+
+
 def test_another_closure_forgets_what_was_run_with_the_old_one():
     entry = an_entry(cpu={"outcome": data.WORKS})
     assert command.with_closure(entry, {"python": "3.12", "closure": "tiny-lib==1.0"}) is entry

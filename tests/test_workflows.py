@@ -51,7 +51,8 @@ def test_the_commands_are_found():
     """The tests above look at something."""
     steps = [parameter.values[0] for parameter in STEPS]
     assert {target for step in steps for words in commands(step, "make") for target in words} == {"book", "test", "environment"}
-    assert [words for step in steps for words in commands(step, r"\S*python3? -m casebook")] == [["prepare", "--all"]]
+    assert [words for step in steps for words in commands(step, r"\S*python3? -m casebook")] == [
+        ["prepare", "--all"], ["versions", "--release", "newest", "--as-of-today"]]
 
 
 def test_the_gpu_job_may_skip_nothing():

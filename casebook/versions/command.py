@@ -4,6 +4,8 @@ import functools
 import os
 from dataclasses import asdict, dataclass
 
+from packaging.version import Version
+
 from .. import gpu
 from ..chapters import Chapter
 from ..chapters import load as chapters
@@ -26,6 +28,9 @@ class Place:
     chapter: Chapter
     entry: dict
 
+    def __post_init__(self):
+        self.was = self.entry
+
     @property
     def resolved(self):
         return bool({"closure", "cannot"} & self.entry.keys())
@@ -33,6 +38,14 @@ class Place:
     def name(self, *more):
         as_of = "its day" if self.entry["as_of"] == "release" else "today"
         return ", ".join([f"{self.chapter.name}, {self.entry['library']} {self.entry['release']} as of {as_of}", *more])
+
+    def before(self, level):
+        """The outcome that was stored at first, or else that of the release before this one; None for none."""
+        if level in self.was:
+            return self.was[level]["outcome"]
+        older = [row.outcome for row in data.rows(self.chapter) if row.level == level and row.library == self.was["library"]
+                 and row.as_of == self.was["as_of"] and Version(row.release) < Version(self.was["release"])]
+        return older[-1] if older else None
 
     def put(self, entry):
         """Store the entry in a new form; returns what an answer without success has, where the disk is full."""
@@ -49,10 +62,10 @@ def versions(names, release=None, as_of=None, cluster=None):
     """Bring the files of the chapters up to date. Returns 1 where something is missing at the end.
 
     Closures are resolved where there is none, and anew for `as_of="today"`. Without an index (UV_OFFLINE or UV_NO_INDEX is set) the
-    stored closures are run. `cluster` is that of spread.team.
+    stored closures are run. `release` may be "newest", of each library. `cluster` is that of spread.team.
     """
-    places = [Place(chapter, entry) for chapter in chapters(names) for library in libraries(chapter) for entry in entries(chapter, library)
-              if release in (None, entry["release"]) and as_of in (None, entry["as_of"])]
+    places = [Place(chapter, entry) for chapter in chapters(names) for library in libraries(chapter)
+              for entry in chosen(entries(chapter, library), release) if as_of in (None, entry["as_of"])]
     if not places:
         raise CasebookError("nothing to run: `versions` in the file beside a notebook names libraries, the index their releases")
     with Progress() as progress:
@@ -71,7 +84,7 @@ def resolve_all(places, progress):
         for number, answer in each(resolve, list(asked)):
             for place in list(asked.values())[number]:
                 stored = {} if "trouble" in answer else place.put(with_closure(place.entry, answer))
-                progress.count(place.name(), answer | stored)
+                progress.count(place.name(), answer | stored, place.before("cpu") if "cannot" in answer else None)
 
 
 def run_all(places, each, progress):
@@ -79,14 +92,16 @@ def run_all(places, each, progress):
     levels = data.LEVELS if has_gpu(each) else data.LEVELS[:1]
     work = gathered(((level, place.entry["python"], place.entry["closure"]), (place, probe))
                     for level in levels for place in places for probe in stale(place, level))
-    jobs = [{"level": level, "python": python, "closure": closure, "probes": [asdict(probe) for _, probe in wanted]}
-            for (level, python, closure), wanted in work.items()]
+    different = [list(dict.fromkeys(probe for _, probe in wanted)) for wanted in work.values()]
+    jobs = [{"level": level, "python": python, "closure": closure, "probes": [asdict(probe) for probe in found]}
+            for (level, python, closure), found in zip(work, different, strict=True)]
     progress.begin("run", sum(map(len, work.values())))
     for number, answer in each(perform, jobs):
-        level, wanted = jobs[number]["level"], list(work.values())[number]
-        for (place, probe), one in zip(wanted, answer.get("answers") or [answer] * len(wanted), strict=True):
+        answers = dict(zip(different[number], answer.get("answers", []), strict=False))
+        for place, probe in list(work.values())[number]:
+            level, one = jobs[number]["level"], answers.get(probe, answer)
             stored = {} if "trouble" in one else place.put(with_outcome(place.entry, level, probe, one))
-            progress.count(place.name(level), one | stored)
+            progress.count(place.name(level), one | stored, place.before(level))
 
 
 def gathered(pairs):
@@ -108,6 +123,13 @@ def entries(chapter, library):
         return stored
     fresh = [{"library": library, "release": r.version, "released": r.day, "as_of": as_of} for r in known(library) for as_of in data.AS_OF]
     return stored + [entry for entry in fresh if not any(data.same(entry, old) for old in stored)]
+
+
+def chosen(entries, release):
+    """Those of a library's entries that are about one release, a version or "newest"; all without one."""
+    if release == "newest":
+        release = max((entry["release"] for entry in entries), key=Version, default=None)
+    return [entry for entry in entries if release in (None, entry["release"])]
 
 
 def question(place):

@@ -8,7 +8,6 @@ from html.parser import HTMLParser
 
 from packaging.specifiers import SpecifierSet
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
-from packaging.version import Version
 
 from ..errors import EnvironmentFailure
 from .closure import compile_closure
@@ -96,8 +95,3 @@ class Page(HTMLParser):
 
     def handle_endtag(self, tag):
         self.inside = False
-
-
-def newest(library):
-    """Version of the newest release."""
-    return max((r.version for r in releases(library)), key=Version)

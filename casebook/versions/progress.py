@@ -6,10 +6,10 @@ WIDTH = 24
 
 
 class Progress:
-    """Counts results; `lost` keeps (name, why) of those that did not come, and the end says which these are."""
+    """Counts results. The end says which outcomes are new, and which results did not come: `lost`, (name, why)."""
 
     def __init__(self):
-        self.lost, self.terminal = [], sys.stdout.isatty()
+        self.new, self.lost, self.terminal = [], [], sys.stdout.isatty()
 
     def __enter__(self):
         return self
@@ -17,13 +17,15 @@ class Progress:
     def begin(self, what, total):
         self.what, self.total, self.counts = what, total, collections.Counter()
 
-    def count(self, name, answer):
-        """Count and show one result."""
+    def count(self, name, answer, before=None):
+        """Count and show one result. `before` is the outcome that it is compared with."""
         lost = "trouble" in answer
         kind = "missing" if lost else answer.get("outcome") or ("cannot be installed" if "cannot" in answer else "resolved")
         self.counts[kind] += 1
         if lost:
             self.lost.append((name, answer["trouble"]))
+        elif before not in (None, kind):
+            self.new.append((name, kind, before))
         self.show(f"{name}: {kind}  {answer.get('line', '')}".rstrip())
 
     def show(self, line):
@@ -37,5 +39,7 @@ class Progress:
             print(f"[{number}/{self.total}] {line}", flush=True)
 
     def __exit__(self, *_):
+        for name, kind, before in self.new:
+            print(f"new: {name}: {kind}, before: {before}")
         for name, why in self.lost:
             print(f"missing: {name}: {why}")
