@@ -2,6 +2,7 @@
 
 It is taken from the first folder that holds it whole: those that CASEBOOK_ENVIRONMENTS names, then one's own, where it is made.
 """
+import json
 import os
 import re
 import shutil
@@ -80,7 +81,7 @@ def install(header, half, report, into):
     """Make the environment of a header in a new folder, which may get another name: `relocatable` keeps its path out of its scripts."""
     create(header, header.requires_python, half, report, into)
     python = half / "bin" / "python"
-    if into and (readable := for_all(python.resolve(), into, report)) != python.resolve():
+    if into and (readable := for_all([python.resolve(), *pythons(header)], into, report)) != python.resolve():
         create(header, readable, half, report, into)
     pins = ["pip", "install", "--python", python, *header.dependencies]
     variables = one_disk(into) | {"UV_COMPILE_BYTECODE": "1", "UV_LINK_MODE": "hardlink"} if into else {}
@@ -98,6 +99,13 @@ def create(header, python, half, report, into):
     status, said = ask(report, "venv", "--no-project", "--relocatable", "--clear", "--python", python, half)
     if status:
         raise EnvironmentFailure(explain(said, header, into or cache().parent))
+
+
+def pythons(header):
+    """The installed interpreters that a header allows, as uv finds them."""
+    command = [uv(), "python", "list", "--only-installed", "--output-format", "json", header.requires_python]
+    listed = subprocess.run(command, env=uv_variables(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
+    return [Path(python["path"]) for python in json.loads(listed.stdout)]
 
 
 def check_closure(header, environment):

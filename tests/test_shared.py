@@ -1,7 +1,6 @@
 """Environments that a class shares: filled once by an administrator, read by users with uids of their own, changed by nobody."""
 import json
 import os
-import platform
 import shutil
 import stat
 import subprocess
@@ -18,12 +17,11 @@ from casebook import __main__ as command
 from casebook import build, environment, prepare
 from casebook.errors import EnvironmentFailure
 from casebook.header import read
-from casebook.pythons import for_all
+from casebook.pythons import copy, for_all
 from casebook.store import open_store
 
-PYTHON = f"=={platform.python_version()}"
 STUDENT = 12345
-SOURCE = cell("import answer, six; print(answer.VALUE, six.__version__)", 'build = "native"', dependencies=[SIX], python=PYTHON)
+SOURCE = cell("import answer, six; print(answer.VALUE, six.__version__)", 'build = "native"', dependencies=[SIX])
 
 PROJECT = {                 # a native/ that brings its own build tool, so that it builds in a moment
     "pyproject.toml": '[build-system]\nrequires = []\nbuild-backend = "tool"\nbackend-path = ["."]\n',
@@ -99,7 +97,7 @@ def student(room, folder, tmp_path_factory):
         os.chown(path, STUDENT, STUDENT)
         path.chmod(0o755 if path.is_dir() else 0o644)
     os.chown(home, STUDENT, STUDENT)
-    python = for_all(Path(sys._base_executable).resolve(), folder, print)
+    python = environment.sync(read(SOURCE), into=folder).python.resolve()
 
     def play(*, uid=STUDENT):
         ended = subprocess.run([python, "-c", PLAY.format(library=str(home / "library"), source=SOURCE)], cwd=home / "clone",
@@ -212,19 +210,33 @@ def closed(tmp_path):
     for name in ("bin", "lib/python9.9"):
         (tmp_path / "home" / name).mkdir(parents=True)
     (tmp_path / "home").chmod(0o700)
-    told = json.dumps([str(tmp_path / "home"), "9.9", "9.9.1", str(tmp_path / "home/lib/python9.9"), "/nowhere"])
     python = tmp_path / "home/bin/python"
+    told = json.dumps([str(python), str(tmp_path / "home"), "9.9", "9.9.1", [str(tmp_path / "home/lib/python9.9")]])
     python.write_text(f"#!/bin/sh\ncase \"$*\" in *json*) echo '{told}' ;; *) exit 1 ;; esac\n")
     python.chmod(0o755)
     return python
 
 
 def test_a_python_whose_copy_does_not_run_is_refused(closed, tmp_path):
-    with pytest.raises(EnvironmentFailure, match=r"other users cannot read .*/home, and a copy of this Python 9\.9\.1 does not run"):
-        for_all(closed, tmp_path / "shared", print)
+    with pytest.raises(EnvironmentFailure, match=r"cannot read .*/home, and a copy of this Python 9\.9\.1 does not run without it"):
+        for_all([closed], tmp_path / "shared", print)
     assert [p.name for p in (tmp_path / "shared/python").iterdir()] == ["9.9.1.lock"]
 
 
-def test_a_python_that_all_can_run_is_taken_as_it_is(tmp_path):
+def test_a_python_that_all_can_run_is_taken_before_a_copy(closed, tmp_path):
     python = Path(shutil.which("sh"))
-    assert for_all(python, tmp_path, print) == python
+    assert for_all([closed, python], tmp_path, print) == python
+
+
+def test_a_copied_python_is_another_users_too(room):
+    """Or it is refused: one that was built with a shared library may look for it where it was built, in the home."""
+    try:
+        python = copy(sys._base_executable, room / "copies", print)
+    except EnvironmentFailure:
+        assert f"{sys.base_prefix}/lib/libpython" in Path("/proc/self/maps").read_text()
+        python = copy("/usr/bin/python3", room / "copies", print)
+    for folder in (room / "copies", room / "copies/python"):
+        folder.chmod(0o755)
+    show = "import ctypes, ssl, sys; print(sys.prefix)"
+    said = subprocess.run([python, "-I", "-c", show], user=STUDENT, group=STUDENT, extra_groups=[], capture_output=True, text=True)
+    assert (said.stdout, said.stderr) == (f"{python.parents[1]}\n", "")
