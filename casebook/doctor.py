@@ -206,7 +206,7 @@ CASES = (
 )
 
 BESIDE = (          # told in a chapter about another case
-    Case("numba-0.66", "numba-cuda with a newer Numba: cannot import name 'removerefctpass', or "
+    Case("numba-0.66", "numba-cuda with a newer Numba: cannot import name 'removerefctpass' from 'numba.core', or "
          "module 'numba.cuda.types' has no attribute 'NPDatetime'",
          (Range("numba-cuda", since="0.18.0", fixed="0.30.4", last="0.30.3"),),
          "Install numba-cuda 0.30.4 or later, or Numba older than 0.66.",

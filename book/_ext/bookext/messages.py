@@ -28,7 +28,7 @@ list missing module name no none not object of on or out positional range requir
 this to type types unexpected was with zero cuda cupy numpy numba python"""))
 COMPILER = re.compile(r"^CompileException|\berror: |source file")
 VAGUE = re.compile(r"has no attribute|^CUDA_ERROR_")
-QUOTED = re.compile(r"\b[A-Z]+(?:_[A-Z]+){2,}\b|module '[\w.]+' has no attribute '\w+'|cannot import name '\w+'")    # by the doctor
+QUOTED = re.compile(r"\b[A-Z]+(?:_[A-Z]+){2,}\b|module '[\w.]+' has no attribute '\w+'|cannot import name '\w+' from '[\w.]+'")
 CALL = re.compile(r"\(\) (?:got an unexpected keyword argument|missing \d+ required|takes )")
 
 
