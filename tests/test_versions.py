@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import zipfile
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import nbformat
@@ -184,6 +185,25 @@ def test_a_full_disk_is_said_and_ends_nothing(book, monkeypatch, capsys):
     assert command.versions([]) == 1
     assert [row.release for row in data.rows(book)] == ["1.1"]
     assert "missing: 90-fit, tiny-lib 1.0 as of today, cpu: could not be stored: No space left on device" in capsys.readouterr().out
+
+
+def test_an_interrupt_loses_nothing_that_came(book, monkeypatch, capsys):
+    monkeypatch.setenv("UV_OFFLINE", "1")
+    for release in ("1.0", "1.1"):
+        data.store(book, an_entry(release))
+
+    def team():
+        def each(work, jobs):
+            yield 0, work(jobs[0])
+            if len(jobs) > 1:
+                raise KeyboardInterrupt
+        return nullcontext(each)
+
+    monkeypatch.setattr(command, "team", lambda cluster=None: team())
+    monkeypatch.setattr(command, "perform", lambda job: {"answers": [{"outcome": data.WORKS, "line": ""}]})
+    assert command.versions([]) == 1
+    assert capsys.readouterr().out.endswith("missing: the rest: interrupted at 1 of 2\n")
+    assert [row.release for row in data.rows(book)] == ["1.0"]
 
 
 def test_a_case_without_releases_is_said(book):

@@ -10,6 +10,7 @@ class Progress:
 
     def __init__(self):
         self.new, self.lost, self.terminal = [], [], sys.stdout.isatty()
+        self.begin("", 0)
 
     def __enter__(self):
         return self
@@ -38,8 +39,11 @@ class Progress:
         else:
             print(f"[{number}/{self.total}] {line}", flush=True)
 
-    def __exit__(self, *_):
+    def __exit__(self, error, *_):
+        if error is KeyboardInterrupt:
+            self.lost.append(("the rest", f"interrupted at {self.counts.total()} of {self.total}"))
         for name, kind, before in self.new:
             print(f"new: {name}: {kind}, before: {before}")
         for name, why in self.lost:
             print(f"missing: {name}: {why}")
+        return error is KeyboardInterrupt
