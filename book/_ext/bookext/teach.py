@@ -17,7 +17,7 @@ from . import notebook
 
 ANSWERS = ROOT / "tests/answers"
 HEADING = re.compile(r"(?m)^## (.+)$")
-SHOWN = 9           # lines of an output that is the answer
+SHOWN = 8           # lines of a stored output
 
 
 class Chapter(SphinxDirective):
@@ -48,7 +48,7 @@ class Needs(Chapter):
 
 
 class Questions(Chapter):
-    """Each question of the workshop copy with its cell and the answer, section by section."""
+    """Each question of the workshop copy with its cell, what that prints, and the answer, section by section."""
 
     def content_of(self, chapter):
         found, inside = [], None
@@ -60,8 +60,7 @@ class Questions(Chapter):
             gpu = " GPU · " if cell.needs_gpu else " "
             words = [nodes.Text(gpu), *self.parse_inline(" ".join(questions))[0]]
             term = nodes.term("", "", notebook.link(self.env, chapter, f"cell-{number}", nodes.Text(f"[{number}]")), *words)
-            output = nodes.literal_block("", "\n".join(cell.text.rstrip().splitlines()[:SHOWN]), language="none")
-            answer = [node for text in answers for node in self.markdown(text)] or [output]
+            answer = [*seen(cell), *(node for text in answers for node in self.markdown(text))]
             found[-1] += nodes.definition_list_item("", term, nodes.definition("", *answer))
         return found
 
@@ -80,6 +79,16 @@ class Mistakes(Chapter):
         lines = [nodes.list_item("", nodes.paragraph("", "", nodes.Text(f"{answer['why']}: “"), nodes.emphasis("", answer["says"]),
                                                      nodes.Text("”"))) for answer in wrong]
         return nodes.definition_list_item("", term, nodes.definition("", nodes.bullet_list("", *lines)))
+
+
+def seen(cell):
+    """What a cell prints, as a block: its beginning and its end where it is long. Nothing for a picture."""
+    lines = cell.text.rstrip().splitlines()
+    if any("image/svg+xml" in output.get("data", {}) for output in cell.node.outputs) or not lines:
+        return []
+    if len(lines) > SHOWN:
+        lines = [*lines[:SHOWN // 2], "…", *lines[-(SHOWN // 2):]]
+    return [nodes.literal_block("", "\n".join(lines), language="none")]
 
 
 def asked(chapter):
