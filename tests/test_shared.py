@@ -135,6 +135,10 @@ def test_whatever_the_umask_all_can_read_and_nobody_else_write(folder):
         assert not mode & stat.S_IWOTH, path
 
 
+def test_nobody_compiles_its_modules_again(folder):
+    assert list(folder.glob("environments/*/lib/python3.*/site-packages/__pycache__/six.*.pyc"))
+
+
 def test_an_edit_of_native_is_built_in_the_users_own_folder(student, folder):
     before = state(folder)
     (student.home / "clone/native/answer.py").write_text("VALUE = 43\n")
