@@ -3,6 +3,7 @@
 Not here: the images themselves. What a machine without Docker can do of them is done in a clone, with a home of its own.
 """
 import ast
+import contextlib
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from importlib.metadata import packages_distributions
 
@@ -135,17 +137,22 @@ def test_the_images_command_serves_the_readers_copies(clone, tmp_path):
     book, variables = clone
     command = json.loads(instructions("CMD")[0])
     command[-1] += " --port=0 --allow-root --ServerApp.port_retries=0"
-    with (tmp_path / "log").open("w") as log, subprocess.Popen(command, cwd=book, env=variables, stdout=log, stderr=log) as server:
+
+    def names():
+        """The files that the server lists, None before it does."""
+        address = re.search(r"http://127\.0\.0\.1:(\d+)/lab(\?token=\w+)", log.read_text())
+        url = f"http://127.0.0.1:{address[1]}/api/contents{address[2]}"
+        with contextlib.suppress(urllib.error.URLError), urllib.request.urlopen(url) as answer:
+            return {entry["name"] for entry in json.load(answer)["content"]}
+
+    log = tmp_path / "log"
+    with log.open("w") as file, subprocess.Popen(command, cwd=book, env=variables, stdout=file, stderr=file) as server:
         try:
-            address = r"http://127\.0\.0\.1:(\d+)/lab\?token=(\w+)"
-            assert wait_until(lambda: re.search(address, (tmp_path / "log").read_text()) or server.poll() is not None, seconds=120)
-            found = re.search(address, (tmp_path / "log").read_text())
-            assert found, (tmp_path / "log").read_text()
-            with urllib.request.urlopen(f"http://127.0.0.1:{found[1]}/api/contents?token={found[2]}") as answer:
-                names = {entry["name"] for entry in json.load(answer)["content"]}
+            assert wait_until(lambda: server.poll() is not None or ("/lab?token=" in log.read_text() and names()), seconds=200)
+            assert server.poll() is None, log.read_text()
+            assert {path.name for path in (ROOT / "notebooks").glob("*.ipynb")} <= names()
         finally:
             server.terminate()
-    assert {path.name for path in (ROOT / "notebooks").glob("*.ipynb")} <= names
 
 
 def test_the_dockerfile_is_clean():
