@@ -4,6 +4,7 @@ The pins hold the build tools too (scikit-build-core, cmake, ninja, nanobind), s
 mode, cuda or host, because a compiler for CUDA on a machine does not mean that it has a GPU.
 """
 import hashlib
+import os
 import re
 from pathlib import Path
 
@@ -33,7 +34,7 @@ def build(header, environment, report=lambda line: None, into=None):
     name = key(header, environment, source, mode)
     for place in [] if into else shared():
         modules = place / "builds" / name / "site-packages"
-        if modules.is_dir() and not lost_file(modules):
+        if os.access(modules, os.R_OK) and not lost_file(modules):
             return modules
 
     def fill(half):
