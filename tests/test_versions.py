@@ -221,6 +221,8 @@ TYPE_ERROR = {"type": "lib.TypeError", "message": "takes two\n\nmore"}
     ({}, 1, TYPE_ERROR, "lib.TypeError: takes two\nof them\n\nmore\n", (data.FAILS, "lib.TypeError: takes two of them")),
     ({}, 1, TYPE_ERROR | {"message": "three"}, "lib.TypeError: three\n", (data.OTHERWISE, "lib.TypeError: three")),
     ({}, 0, None, "fine\n", (data.WORKS, "")),
+    ({}, -11, TYPE_ERROR, "lib.TypeError: takes two\n", (data.OTHERWISE, "killed by SIGSEGV")),
+    ({"fails": "second"}, 1, TYPE_ERROR, "lib.TypeError: takes two\n", (data.OTHERWISE, "lib.TypeError: takes two")),
     ({}, -11, None, "before\n", (data.OTHERWISE, "killed by SIGSEGV")),
     ({}, None, None, "", (data.OTHERWISE, "still running when its time was up")),
     ({"fails": "second +float32", "works": "first"}, 0, None, "x\na second  float32\n", (data.FAILS, "a second float32")),
@@ -238,7 +240,7 @@ def test_the_key_of_a_probe_changes_with_what_is_run_or_read_and_with_nothing_el
     key = probe.Probe("cell", PROBE).key
     assert probe.Probe("renamed", PROBE).key == key
     assert probe.Probe("cell", PROBE.replace("tiny-lib==1.0", "tiny-lib==1.1").replace(">=3.11", ">=3.12")).key == key
-    changed = [probe.Probe("cell", PROBE.replace("together", "apart")), probe.Probe("cell", PROBE.replace("do not", "never")),
+    changed = [probe.Probe("cell", PROBE.replace("together", "apart")), probe.Probe("cell", PROBE.replace("match = 'do", "match = 'they do")),
                probe.Probe("cell", PROBE, works="x"), probe.Probe("cell", PROBE, cuda_home=True)]
     assert key not in {other.key for other in changed}
 
