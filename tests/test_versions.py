@@ -240,7 +240,8 @@ def test_the_key_of_a_probe_changes_with_what_is_run_or_read_and_with_nothing_el
     key = probe.Probe("cell", PROBE).key
     assert probe.Probe("renamed", PROBE).key == key
     assert probe.Probe("cell", PROBE.replace("tiny-lib==1.0", "tiny-lib==1.1").replace(">=3.11", ">=3.12")).key == key
-    changed = [probe.Probe("cell", PROBE.replace("together", "apart")), probe.Probe("cell", PROBE.replace("match = 'do", "match = 'they do")),
+    changed = [probe.Probe("cell", PROBE.replace("together", "apart")),
+               probe.Probe("cell", PROBE.replace("match = 'do", "match = 'they do")),
                probe.Probe("cell", PROBE, works="x"), probe.Probe("cell", PROBE, cuda_home=True)]
     assert key not in {other.key for other in changed}
 
