@@ -60,9 +60,14 @@ def strip(library, rows):
     head = "".join(f'<th scope="col"><span>{escape(release)}</span></th>' for release in releases)
     lines = "".join(line(f"{SURROUNDINGS[as_of]}{LEVELS[level]}", releases, same) for (level, as_of), same in by(rows, "level", "as_of"))
     name = f"Releases of {library}"
-    return (f'<figure class="releases"><figcaption>{name}</figcaption><div class="wide" tabindex="0" role="region" aria-label="{name}">'
-            f'<table class="strip"><tr><th scope="col">with the packages of</th>{head}</tr>{lines}</table></div>'
-            f'<p class="legend">{legend(rows)}</p><p class="run" aria-hidden="true"></p></figure>')
+    table = scrolling(name, f'<table class="strip"><tr><th scope="col">with the packages of</th>{head}</tr>{lines}</table>')
+    return (f'<figure class="releases"><figcaption>{name}</figcaption>{table}<p class="legend">{legend(rows)}</p>'
+            '<p class="run" aria-hidden="true"></p></figure>')
+
+
+def scrolling(name, table):
+    """A table in a box of the theme's, which scrolls and says so."""
+    return f'<div class="pst-scrollable-table-container" tabindex="0" role="region" aria-label="{name}">{table}</div>'
 
 
 def line(name, releases, rows):
@@ -100,9 +105,9 @@ class Versions(SphinxDirective):
         releases = groupby(sorted(rows, key=lambda row: Version(row.release), reverse=True), key=lambda row: row.release)
         body = "".join(self.release(list(found), cases) for _, found in releases)
         columns = "".join(f'<th scope="col">{name}</th>' for name in ("Release", "Day", "Runs with, at most"))
-        table = (f'<div class="wide" tabindex="0" role="region" aria-label="{library}"><table class="versions"><tr>{columns}{head}</tr>'
-                 f'{body}</table></div><p class="legend">{legend(rows)}</p>')
-        return nodes.section("", nodes.title("", library), notebook.html(table), ids=[f"of-{library}"])
+        table = scrolling(library, f'<table class="versions"><tr>{columns}{head}</tr>{body}</table>')
+        shown = notebook.html(f'{table}<p class="legend">{legend(rows)}</p>')
+        return nodes.section("", nodes.title("", library), shown, ids=[f"of-{library}"])
 
     def release(self, rows, cases):
         one = rows[0]
