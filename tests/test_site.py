@@ -363,3 +363,20 @@ def test_every_run_stands_in_a_file(site, pages):
         ("2.4.6", "release", "cpu", "fails as told"), ("2.4.6", "today", "cpu", "works"), ("2.4.6", "today", "gpu", "fails otherwise"),
         ("2.10.0", "today", "cpu", "cannot be installed")]
     assert sample[0]["closure"] == "numpy==2.4.6 six==1.17.0"
+
+
+def test_a_page_that_a_second_build_leaves_alone_keeps_its_style(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "book/_ext")
+    from bookext.slim import SHEET, one_sheet
+    page = ('<link rel="stylesheet" href="_static/styles/theme.css" /><p class="a"></p>'
+            '<script src="_static/documentation_options.js"></script>')
+    (tmp_path / "_static/styles").mkdir(parents=True)
+    (tmp_path / "_static/documentation_options.js").write_text("")
+    for rewritten in ("first.html", "second.html"), ("first.html",), ():
+        for name in rewritten:
+            (tmp_path / name).write_text(page)
+            (tmp_path / "_static/styles/theme.css").write_text(".a {color: red}")
+        one_sheet(tmp_path)
+        assert (tmp_path / SHEET).read_text().startswith(".a{color: red}")
+        assert all(f'href="{SHEET}"' in path.read_text() for path in tmp_path.glob("*.html"))
+        assert [path.name for path in tmp_path.rglob("*.css")] == ["site.css"]

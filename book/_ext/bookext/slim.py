@@ -16,13 +16,14 @@ CONDITIONS = ("media", "supports")
 
 
 def one_sheet(out):
-    """Join the style sheets of a built site, in their order, into SHEET."""
+    """Join the style sheets of a built site, in their order, into SHEET. Pages that an earlier build left as they are have it already."""
     pages = {path: path.read_text("utf8") for folder in ("*.html", "*/*.html") for path in out.glob(folder)}
     scripts = [path.read_text("utf8") for folder in ("_static/*.js", "_static/scripts/*.js") for path in out.glob(folder)]
     used = set(re.findall(r"[\w-]+", "\n".join([*pages.values(), *scripts])))
     linked = dict.fromkeys(out / name.removeprefix("../") for text in pages.values() for name in LINK.findall(text))
-    css = "".join(sheet(path, used) for path in linked)
-    (out / SHEET).write_text(css, "utf8")
+    linked.pop(out / SHEET, None)
+    if linked:
+        (out / SHEET).write_text("".join(sheet(path, used) for path in linked), "utf8")
     options = (out / "_static/documentation_options.js").read_text("utf8")
     for path, text in pages.items():
         if found := LINK.search(text):
@@ -32,7 +33,7 @@ def one_sheet(out):
         text = OPTIONS.sub(lambda _: f"<script>{options}</script>", text)
         path.write_text(SCRIPT.sub("<script defer ", text), "utf8")
     for path in {*linked, out / "_static/basic.css"}:
-        path.unlink()
+        path.unlink(missing_ok=True)
 
 
 def sheet(path, used):
