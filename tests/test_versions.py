@@ -22,7 +22,7 @@ from casebook.chapters import Chapter, load
 from casebook.errors import CasebookError
 from casebook.run import Outcome
 from casebook.versions import command, data, index, probe
-from casebook.versions.one import perform
+from casebook.versions.one import meaning, perform
 from casebook.versions.spread import team
 
 # name, version, day of upload, requirements
@@ -358,3 +358,8 @@ def test_the_probes_that_the_book_names_exist():
                 told = header.raises or header.signal or header.timeout_expected
                 assert told or (found.fails and found.works), (chapter.name, library, level)
                 re.compile(found.fails or ""), re.compile(found.works or "")
+
+
+def test_a_failed_build_is_told_without_the_folder_that_it_was_in():
+    sentence = "native/ could not be built in mode host\nThe end:\n  error: Failed to build `arrays @ file:///somewhere/native`\n"
+    assert meaning(sentence) == (data.OTHERWISE, "native/ could not be built in mode host: Failed to build `arrays`")

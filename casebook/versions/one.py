@@ -72,7 +72,8 @@ def meaning(sentence):
         return NO_PYTHON, sentence
     if "could not be built" in sentence:
         error = next((line.strip() for line in sentence.splitlines() if "error:" in line), "")
-        return OTHERWISE, f"{sentence.splitlines()[0]}: {re.sub(r'^.*?error: ', '', error)}"[:200]
+        error = re.sub(r"^.*?error: | @ file://[^\s`]+", "", error)
+        return OTHERWISE, f"{sentence.splitlines()[0]}: {error}"[:200]
     return None, sentence
 
 
