@@ -9,12 +9,12 @@ import re
 from pathlib import Path
 
 from . import gpu
+from .clone import ROOT
 from .environment import ask
 from .errors import EnvironmentFailure
 from .installed import lost_file
 from .store import cache, make_once, open_to_all, shared
 
-ROOT = Path(__file__).resolve().parent.parent
 SHOWN = 30      # lines of a failing build that are shown
 
 HINTS = [       # what a failing build says, and what its reader needs

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
+from .clone import ROOT
 from .errors import EnvironmentFailure
 from .installed import Environment, cannot_start, lost_file
 from .pythons import for_all
 from .store import cache, make_once, open_to_all, shared, writing
 
-ROOT = Path(__file__).resolve().parent.parent
 WHEELHOUSE = ROOT / "wheelhouse"        # in a clone, one more place where uv finds packages
 FOREIGN = ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME", "CONDA_PREFIX")
 
@@ -165,6 +165,12 @@ def explain(text, header, folder):
     if re.search(r"dns error|Network|network|Failed to fetch|Failed to download|Could not connect|request for url", text):
         named = [n for n in names if re.search(rf"[/`]{n.split('==')[0]}[/`=]", text)] or names
         return f"no network, or no answer: {' or '.join(named)} could not be downloaded"
-    if reason := re.search(r"(?s)No solution found.*?cause: (.*?)(?:\n\s*\n|$)", text):
-        return f"the dependencies cannot be installed together: {' '.join(reason[1].split())}"
+    if reason := contradiction(text):
+        return f"the dependencies cannot be installed together: {reason}"
     return "uv could not make the environment:\n" + text.strip()
+
+
+def contradiction(text):
+    """Why there is no set of packages, as uv said; "" where it said something else."""
+    found = re.search(r"(?s)No solution found.*?cause: (.*?)(?:\n\s*\n|$)", text)
+    return " ".join(found[1].split()) if found else ""

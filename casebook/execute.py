@@ -15,6 +15,7 @@ from nbclient.exceptions import CellExecutionError
 from . import gpu
 from .chapters import ROOT
 from .errors import CasebookError
+from .store import write_whole
 
 NOT_ALONE = "not alone on this machine"     # what casebook/child/timing.py prints where it asserts nothing
 FOLDED = {"check", "solution", "hide-input"}
@@ -99,7 +100,4 @@ def fold(notebook):
 
 
 def write(chapter):
-    """Write the notebook in one step, so that an interrupt leaves the old one."""
-    half = chapter.path.with_suffix(".half")
-    nbformat.write(chapter.notebook, half)
-    half.replace(chapter.path)
+    write_whole(chapter.path, f"{nbformat.writes(chapter.notebook).rstrip()}\n".encode())

@@ -9,6 +9,8 @@ import json
 import os
 from pathlib import Path
 
+from .store import write_whole
+
 KEPT = ".casebook.json"     # {name of a copy: hash of the chapter that it was made from}
 
 
@@ -26,14 +28,14 @@ def copy(chapters, target):
         path, text = target / chapter.path.name, chapter.path.read_bytes()
         there = path.read_bytes() if path.exists() else None
         if there is None or (there != text and digest(there) == known.get(path.name)):
-            write(path, text)
+            write_whole(path, text)
             written[path] = "new" if there is None else "brought up to date"
         elif there != text and digest(text) != known.get(path.name):
             beside = free(path, (chapter.receipt or {}).get("date", "new"))
-            write(beside, text)
+            write_whole(beside, text)
             written[beside] = f"new, beside your {path.name}"
         known[path.name] = digest(text)
-    write(target / KEPT, json.dumps(known, indent=1).encode())
+    write_whole(target / KEPT, json.dumps(known, indent=1).encode())
     return written
 
 
@@ -45,10 +47,3 @@ def free(path, date):
     """A name beside a path that nobody has: `01-name (2026-11-20).ipynb`, with a number where that is taken."""
     names = (path.with_stem(f"{path.stem} ({date}{f', {n}' if n > 1 else ''})") for n in itertools.count(1))
     return next(name for name in names if not name.exists())
-
-
-def write(path, content):
-    """Write a file in one step."""
-    half = path.with_name(f".{path.name}.half")
-    half.write_bytes(content)
-    half.replace(path)

@@ -67,6 +67,13 @@ def one_at_a_time(path, report):
         yield
 
 
+def write_whole(path, content):
+    """Write a file in one step, so that an interrupt leaves the old one. `content`: bytes."""
+    half = path.with_name(f".{path.name}.half")
+    half.write_bytes(content)
+    half.replace(path)
+
+
 def open_store(folder):
     """A folder for everybody. Raises EnvironmentFailure where it lies in one that other users may not enter."""
     for place in (folder, *(folder / name for name in ("environments", "builds", "python"))):

@@ -1,6 +1,7 @@
 """The stored form of a notebook, and what is never stored."""
 import copy
 import sys
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -129,11 +130,11 @@ def test_a_run_that_is_interrupted_while_it_writes_leaves_the_old_notebook(tmp_p
     chapter = write_chapter(tmp_path, ["print(1)"])
     before = chapter.path.read_bytes()
 
-    def interrupted(notebook, path):
+    def interrupted(path, content):
         path.write_text("half a note")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(nbformat, "write", interrupted)
+    monkeypatch.setattr(Path, "write_bytes", interrupted)
     with pytest.raises(KeyboardInterrupt):
         execute.write(chapter)
     assert chapter.path.read_bytes() == before

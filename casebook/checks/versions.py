@@ -13,23 +13,28 @@ def version_problems(chapter):
 
 def stale(chapter):
     """Rows of another probe than the notebook has now."""
+    keys = {library: {level: found.key for level, found in probe.probes(chapter, library).items()} for library in probe.libraries(chapter)}
     for entry in data.load(chapter):
-        if entry["library"] not in probe.libraries(chapter):
+        if entry["library"] not in keys:
             yield f"{entry['library']} {entry['release']}: the sidecar names no probe of {entry['library']}"
             continue
-        for level, found in probe.probes(chapter, entry["library"]).items():
-            if level in entry and entry[level]["probe"] != found.key:
+        for level, key in keys[entry["library"]].items():
+            if level in entry and entry[level]["probe"] != key:
                 yield (f"{entry['library']} {entry['release']}, {level}: the probe has changed since this row; "
                        f"run `python -m casebook versions {chapter.name[:2]}`")
 
 
 def contradictions(chapter):
     """Rows that ended otherwise than the doctor says of the same packages."""
+    told = [case for case in doctor.CASES if case.chapter == chapter.name]
+    cases = {library: [case for case in told if is_about(case, library)] for library in probe.libraries(chapter)}
     for row in data.rows(chapter):
-        machine = environment(row)
-        for case in (case for case in doctor.CASES if case.chapter == chapter.name and is_about(case, row.library)):
-            found = case.examine(machine.parts())
-            if row.outcome in EXPECTED.values() and EXPECTED.get(found.status, row.outcome) != row.outcome:
+        if row.outcome not in EXPECTED.values() or not cases.get(row.library):
+            continue
+        parts = environment(row).parts()
+        for case in cases[row.library]:
+            found = case.examine(parts)
+            if EXPECTED.get(found.status, row.outcome) != row.outcome:
                 day = row.released if row.as_of == "release" else "today"
                 yield (f"{row.library} {row.release} with the packages of {day}, {row.level}: it {row.outcome}, "
                        f"but the doctor says {found.status} ({found.why})")

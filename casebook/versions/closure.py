@@ -1,11 +1,10 @@
 """What an installer chooses beside a release: on the day of the release, or today. uv resolves, nothing is installed."""
 import datetime
-import re
 import subprocess
 
 from packaging.utils import canonicalize_name
 
-from ..environment import uv, uv_variables
+from ..environment import contradiction, uv, uv_variables
 from ..errors import EnvironmentFailure
 
 ANY_DAY = "cuda-python", "cuda-toolkit", "nvidia-cuda-cccl-cu12"       # parts of a toolkit that only extras name
@@ -43,6 +42,6 @@ def compile_closure(requirements, python, *options):
     done = subprocess.run(command, input="\n".join(requirements), env=uv_variables(), capture_output=True, text=True)
     if done.returncode == 0:
         return done.stdout
-    if reason := re.search(r"(?s)No solution found.*?cause: (.*?)(?:\n\s*\n|$)", done.stderr):
-        raise CannotBeInstalled(" ".join(reason[1].split()))
+    if reason := contradiction(done.stderr):
+        raise CannotBeInstalled(reason)
     raise EnvironmentFailure(f"uv could not resolve {requirements[0]}: {' '.join(done.stderr.split())}")

@@ -78,7 +78,7 @@ def versions(names, release=None, as_of=None, cluster=None):
 
 def resolve_all(places, progress):
     """Give places a closure. Those that ask the same, of several cases, ask once."""
-    asked = gathered((question(place), place) for place in places)
+    asked = data.gathered((question(place), place) for place in places)
     progress.begin("resolve", len(places))
     with team() as each:
         for number, answer in each(resolve, list(asked)):
@@ -90,7 +90,7 @@ def resolve_all(places, progress):
 def run_all(places, each, progress):
     """Run what is missing or stale. What needs the same environment, of several cases, runs in it one after the other."""
     levels = data.LEVELS if has_gpu(each) else data.LEVELS[:1]
-    work = gathered(((level, place.entry["python"], place.entry["closure"]), (place, probe))
+    work = data.gathered(((level, place.entry["python"], place.entry["closure"]), (place, probe))
                     for level in levels for place in places for probe in stale(place, level))
     different = [list(dict.fromkeys(probe for _, probe in wanted)) for wanted in work.values()]
     jobs = [{"level": level, "python": python, "closure": closure, "probes": [asdict(probe) for probe in found]}
@@ -102,14 +102,6 @@ def run_all(places, each, progress):
             level, one = jobs[number]["level"], answers.get(probe, answer)
             stored = {} if "trouble" in one else place.put(with_outcome(place.entry, level, probe, one))
             progress.count(place.name(level), one | stored, place.before(level))
-
-
-def gathered(pairs):
-    """{key: [values]} in the order of their coming."""
-    groups = {}
-    for key, value in pairs:
-        groups.setdefault(key, []).append(value)
-    return groups
 
 
 def online():

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 from packaging.version import Version
 
+from ..store import write_whole
+
 FAILS, WORKS, OTHERWISE, CANNOT, NO_PYTHON = OUTCOMES = (
     "fails as told", "works", "fails otherwise", "cannot be installed", "needs another Python")
 AS_OF = "release", "today"
@@ -66,6 +68,14 @@ def rows(chapter):
                 yield Row(*same, level, entry["python"], tuple(entry["closure"].split()), **receipt)
 
 
+def gathered(pairs):
+    """{key: [values]} in the order of their coming."""
+    groups = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
+
+
 def same(a, b):
     """True where two entries are about the same release in the same surrounding."""
     return all(a[key] == b[key] for key in ("library", "release", "as_of"))
@@ -80,6 +90,5 @@ def store(chapter, entry):
     """Put one entry into a chapter's file, in one step, so that an interrupt leaves the old file or the new one."""
     entries = [old for old in load(chapter) if not same(old, entry)] + [{key: entry[key] for key in KEYS if key in entry}]
     entries.sort(key=lambda e: (e["library"], Version(e["release"]), AS_OF.index(e["as_of"])))
-    half = path(chapter).with_suffix(".half")
-    half.write_text("[\n" + ",\n".join(json.dumps(e, ensure_ascii=False) for e in entries) + "\n]\n", "utf-8")
-    half.replace(path(chapter))
+    lines = ",\n".join(json.dumps(e, ensure_ascii=False) for e in entries)
+    write_whole(path(chapter), f"[\n{lines}\n]\n".encode())

@@ -37,10 +37,7 @@ def said(row):
 
 def by(rows, *names):
     """Rows in groups of equal attributes, in the order in which they come: [(values, rows), …]."""
-    groups = {}
-    for row in rows:
-        groups.setdefault(tuple(getattr(row, name) for name in names), []).append(row)
-    return groups.items()
+    return data.gathered((tuple(getattr(row, name) for name in names), row) for row in rows).items()
 
 
 # --- the strip
