@@ -203,6 +203,7 @@ CODE = [
     (all_of(tag(3, "nbval-ignore-output"), say(3, "a text", "a text after 3 ms")), "cell [2]: the tag nbval-ignore-output takes it"),
     (all_of(tag(6, "nbval-ignore-output"), draw(6)), "cell [4]: the tag nbval-ignore-output takes it out"),
     (tag(3, "nbval-skip"), "cell [2]: the tag nbval-skip takes it out"),
+    (all_of(tag(5), change(5, "times()", "times().claim('faster', True)")), "cell [3]: it claims something about times"),
     (tag(5, "nbval-ignore-outptu"), "cell [3]: the tag 'nbval-ignore-outptu' means nothing here"),
     (tag(5, "nbval-skip"), "cell [3]: the tag nbval-skip takes it out"),
     (tag(9, "check", "nbval-ignore-output"), "cell [6]: the tag nbval-ignore-output takes it out"),

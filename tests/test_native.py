@@ -19,7 +19,7 @@ from casebook.header import read
 TOOLS = ["scikit-build-core==1.1.2", "cmake==4.4.4", "ninja==1.13.2", "packaging==26.3", "pathspec==1.1.1", "numpy==2.4.6"]
 # The same sets as in chapter 5, so that tests and chapter share their environments and builds.
 GPU_LIBRARIES = ["cupy-cuda12x==14.2.0", "cuda-core==1.2.2", "cuda-bindings==12.9.10", "cuda-pathfinder==1.9.0"]
-PYTHON = ">=3.11,<3.13"
+PYTHON = ">=3.11,<3.14"
 PRELUDE = """
 import gc, numpy as np, device_arrays as da
 from device_arrays.dlpeek import Wrap, device_of, tensor, name
