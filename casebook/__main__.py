@@ -18,7 +18,7 @@ def arguments():
 
     def command(name, action, text, *options, alone=False):
         """Add a command: `action` is "module.function" of this package. `alone`: it works without the book's repository."""
-        sub = commands.add_parser(name, help=text, description=text)
+        sub = commands.add_parser(name, help=text, description=text.replace("%%", "%"))
         for option, settings in options:
             sub.add_argument(option, **settings)
         sub.set_defaults(action=action, alone=alone)

@@ -190,6 +190,11 @@ def test_a_python_that_lacks_a_module_says_so(monkeypatch, capsys):
     assert "`make environment`" in capsys.readouterr().err
 
 
+def test_help_names_the_magic_as_it_is_written():
+    for name, command in commands().items():
+        assert "%%%" not in command.format_help(), name
+
+
 def test_help_loads_nothing_that_a_command_needs():
     look = "import sys\nfrom casebook.__main__ import arguments\narguments()\nprint(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", look], cwd=ROOT, capture_output=True, text=True).stdout.split()
