@@ -49,10 +49,10 @@ class Chapter(notebook.Notebook):
 
     def needs(self, seconds):
         """Row Needs of the card after a run of `seconds`: the GPU cells, whatever stands between, and the minutes."""
-        gpu = sum(cell.needs_gpu for cell in self.cells)
+        gpu, two = sum(cell.needs_gpu for cell in self.cells), sum(cell.gpus > 1 for cell in self.cells)
         between = self.card.get("Needs", "").split("; ")[1:-1]
         minutes = max(1, round(seconds / 60))
-        return "; ".join([f"a GPU for {gpu} of {len(self.cells)} cells" if gpu else "no GPU", *between,
+        return "; ".join([f"a GPU for {gpu} of {len(self.cells)} cells{f', two for {two}' * (two > 0)}" if gpu else "no GPU", *between,
                           f"about {minutes} minute{'s' * (minutes > 1)}"])
 
     def headers(self, gpu):

@@ -59,7 +59,8 @@ def origin(notebook, cell):
     for name, link in re.findall(r"\[([^]]+)\]\((\S+?)\)", notebook.card.get("Upstream", "")):
         yield f"# {name}: {link}"
     if cell.header.gpu:
-        yield f"# Needs an NVIDIA GPU{f' with a driver {cell.header.driver}' if cell.header.driver else ''}."
+        many = f"{cell.header.gpus} NVIDIA GPUs" if cell.header.gpus > 1 else "an NVIDIA GPU"
+        yield f"# Needs {many}{f' with a driver {cell.header.driver}' if cell.header.driver else ''}."
     yield f"# Expected: {cell.header.expectation}. `uv run` on this file says whether it ends so, with status 0 or 1."
 
 

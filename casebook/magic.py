@@ -1,4 +1,5 @@
 """The cell magics: `%load_ext casebook`, then %%pinned runs a cell as a script of its own and %%gpu marks a cell that needs a GPU."""
+import re
 import sys
 import time
 
@@ -15,6 +16,7 @@ from .run import CHILD, check, run
 from .stored import show
 
 NO_GPU = "Skipped: this cell needs an NVIDIA GPU, and this machine has none."
+WORDS = {1: "one", 2: "two", 3: "three", 4: "four"}
 
 
 @magics_class
@@ -82,12 +84,23 @@ def why_skip(header):
     """One sentence where the cell cannot run on this machine, else None. Raises GpuRequired where that is not allowed."""
     if not header.gpu:
         return None
+    if reason := too_few(header.gpus):
+        return reason
+    found = gpu.find()
+    if header.driver and found.driver not in SpecifierSet(header.driver):
+        return f"Skipped: this cell shows what happens on drivers {header.driver}; this machine's is {found.driver}."
+    return None
+
+
+def too_few(wanted):
+    """One sentence where this machine has fewer GPUs than a cell wants, else None. Raises GpuRequired where it has none and must."""
     found = gpu.find()
     if not found:
         refuse_skipping()
         return NO_GPU
-    if header.driver and found.driver not in SpecifierSet(header.driver):
-        return f"Skipped: this cell shows what happens on drivers {header.driver}; this machine's is {found.driver}."
+    if found.count < wanted:
+        wanted, found = (WORDS.get(number, number) for number in (wanted, found.count))
+        return f"Skipped: this cell needs {wanted} GPUs, this machine has {found}."
     return None
 
 
@@ -96,19 +109,23 @@ def refuse_skipping():
         raise GpuRequired("this cell needs an NVIDIA GPU, this machine has none, and CASEBOOK_REQUIRE_GPU forbids to skip it")
 
 
-def skip_without_gpu(source):
-    refuse_skipping()
-    print(NO_GPU)
+def skip(source, wanted):
+    print(too_few(wanted))
     show(source, get_ipython().user_ns)
 
 
 def gpu_cell(lines):
-    """Input transformer: a %%gpu cell is an ordinary cell where there is a GPU, and one sentence where there is none."""
-    if not lines or lines[0].strip() != "%%gpu":
+    """Input transformer: a %%gpu cell is an ordinary cell where there is a GPU, and one sentence where there is none.
+
+    `%%gpu 2` needs two.
+    """
+    marked = re.fullmatch(r"%%gpu(?: +([1-9]))?\s*", lines[0]) if lines else None
+    if not marked:
         return lines
-    if gpu.find():
-        return ["# %%gpu\n", *lines[1:]]
-    return [f"__import__('casebook.magic').magic.skip_without_gpu({''.join(lines)!r})\n"]
+    wanted, found = int(marked[1] or 1), gpu.find()
+    if found and found.count >= wanted:
+        return [f"# {lines[0]}", *lines[1:]]
+    return [f"__import__('casebook.magic').magic.skip({''.join(lines)!r}, {wanted})\n"]
 
 
 gpu_cell.has_side_effects = True        # so a terminal does not try it on a cell's first line, but waits for the whole cell

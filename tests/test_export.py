@@ -160,6 +160,11 @@ def test_the_file_says_where_it_comes_from_and_what_was_seen(tmp_path):
             "#     ZeroDivisionError\n#     as told: ZeroDivisionError\n\n# ---- The check\n") in text
 
 
+def test_the_file_says_how_many_gpus_it_needs(tmp_path):
+    chapter = chapter_of(tmp_path, "%%pinned\n" + cell("pass", "gpu = true", "gpus = 2"))
+    assert "\n# Needs 2 NVIDIA GPUs.\n" in export(chapter, 1)
+
+
 IMPORTS = {
     "names": "from timing import compare, Rounds  # in turn",
     "module": "import os, timing\nfrom timing import *\ncompare = timing.compare",

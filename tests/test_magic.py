@@ -1,4 +1,5 @@
 """The cell magics, in a shell and in real Jupyter kernels."""
+import dataclasses
 import signal
 
 import nbformat
@@ -108,6 +109,30 @@ def test_a_gpu_cell_is_an_ordinary_cell_where_there_is_a_gpu(shell, monkeypatch)
     assert shell("%%gpu\nx = 6 * 7\nprint(x)\n%timeit -n1 -r1 None").startswith("42\n")
     assert shell.names["x"] == 42
     assert shell(pinned("print('ran')", "gpu = true")) == "ran\nas told: exit status 0\n"
+
+
+TOO_FEW = "Skipped: this cell needs two GPUs, this machine has one.\n"
+
+
+def test_a_cell_that_needs_two_gpus(shell, monkeypatch):
+    two = pinned("print('ran')", "gpu = true", "gpus = 2")
+    monkeypatch.setattr(gpu, "find", lambda: H200)
+    assert shell(two) == TOO_FEW
+    assert shell("%%gpu 2\n1 / 0") == TOO_FEW
+    monkeypatch.setattr(gpu, "find", lambda: dataclasses.replace(H200, count=2))
+    assert shell(two) == "ran\nas told: exit status 0\n"
+    assert shell("%%gpu 2\nprint(6 * 7)") == "42\n"
+    assert shell("%%gpu\nprint(6 * 7)") == "42\n"
+
+
+def test_two_gpus_are_not_required_where_one_is(shell, monkeypatch):
+    monkeypatch.setenv("CASEBOOK_REQUIRE_GPU", "1")
+    monkeypatch.setattr(gpu, "find", lambda: H200)
+    assert shell("%%gpu 2\n1 / 0") == TOO_FEW
+
+
+def test_without_a_gpu_two_are_one_too_many_as_well(shell, no_gpu):
+    assert shell("%%gpu 2\n1 / 0") == NO_GPU + "\n"
 
 
 def test_the_driver_key(shell, monkeypatch):
