@@ -31,6 +31,7 @@ WATCHED = {         # the parts that are looked for, and the names that their pa
     "numba": "numba", "numba-cuda": "numba-cuda", "numba-cuda-mlir": "numba-cuda-mlir", "cupy": r"cupy(-(core|cuda|rocm)[\w-]*)?|amd-cupy",
     "cuda-core": "cuda-core", "cuda-bindings": "cuda-bindings", "nanobind": "nanobind", "numpy": "numpy",
     "nvrtc": r"nvidia-cuda-nvrtc(-cu\d+)?|cuda-nvrtc",
+    "nvvm": "nvidia-cuda-nvcc-cu12|nvidia-nvvm|cuda-nvvm-impl", "nvjitlink": r"nvidia-nvjitlink(-cu\d+)?|libnvjitlink",
 }
 BUILT_IN, DRIVER = "the CUDA target built into numba", "a driver for CUDA"
 
@@ -215,7 +216,8 @@ BESIDE = (          # told in a chapter about another case
 
 
 def nvrtc_and_driver(parts):
-    """The Finding on a runtime compiler that is newer than the driver. Within a major version it depends on what is loaded."""
+    """The Finding on a runtime compiler that is newer than the driver: within a major version its cubins load, its PTX does not."""
+    cure = "Install the NVRTC of the driver's CUDA version, or a newer driver."
     if "nvrtc" not in parts:
         status, why = NOT_AFFECTED, "no NVRTC from a package"
     elif DRIVER not in parts:
@@ -224,11 +226,10 @@ def nvrtc_and_driver(parts):
         ((_, cuda),) = parts[DRIVER]
         status = min((newer(version, cuda) for _, version in parts["nvrtc"]), key=WORST_FIRST.index)
         why = f"{named(parts['nvrtc'])}, with {named(parts[DRIVER])}"
-        if status == CANNOT_TELL:
-            why += ": the driver refuses PTX of this NVRTC and loads its cubins; code does the one or the other"
-    cure = "Install the NVRTC of the driver's CUDA version, or a newer driver." if status == AFFECTED else ""
-    return Finding("nvrtc-and-driver", "NVRTC newer than the driver: CUDA_ERROR_UNSUPPORTED_PTX_VERSION", status, why, cure, "",
-                   BOOK.format("03-jit-options"))
+        if status == LOOK_OUT:
+            why += ": the driver loads cubins of this NVRTC, as CuPy asks for them, and refuses its PTX"
+            cure = "Ask cuda.core for \"cubin\", not for \"ptx\", and leave CUPY_COMPILE_WITH_PTX unset."
+    return about_the_chain("nvrtc-and-driver", "NVRTC newer than the driver: CUDA_ERROR_UNSUPPORTED_PTX_VERSION", status, why, cure)
 
 
 def newer(nvrtc, cuda):
@@ -238,7 +239,40 @@ def newer(nvrtc, cuda):
         return CANNOT_TELL
     if ours[:2] <= drivers[:2]:
         return NOT_AFFECTED
-    return AFFECTED if ours[0] > drivers[0] else CANNOT_TELL
+    return AFFECTED if ours[0] > drivers[0] else LOOK_OUT
+
+
+def nvvm_and_nvjitlink(parts):
+    """The Finding on a linker that is older than the compiler. Of several releases the newest counts: cuda-pathfinder takes CUDA 13's."""
+    if "nvvm" not in parts or "nvjitlink" not in parts:
+        status, why = NOT_AFFECTED, f"not installed: {' and '.join(part for part in ('nvvm', 'nvjitlink') if part not in parts)}"
+    else:
+        why = f"{named(parts['nvvm'])}, with {named(parts['nvjitlink'])}"
+        compilers, linkers = ([release(version) for _, version in parts[part]] for part in ("nvvm", "nvjitlink"))
+        if None in compilers + linkers:
+            status = CANNOT_TELL
+        elif max(compilers)[:2] <= max(linkers)[:2]:
+            status = NOT_AFFECTED
+        else:
+            status = AFFECTED if "numba-cuda" in parts or "numba-cuda-mlir" in parts else LOOK_OUT
+    return about_the_chain("nvvm-and-nvjitlink", "NVVM newer than nvJitLink: ERROR_OUTDATED_LIBRARY (14), ERROR_INTERNAL (6), or "
+                           "may need newer version of nvJitLink library", status, why, "Install an nvJitLink as new as NVVM, or newer.")
+
+
+def two_toolkits(parts):
+    """The Finding on packages of CUDA 12 beside those of CUDA 13, which cuda-pathfinder takes for whoever asks."""
+    both = [part for part in ("nvrtc", "nvvm", "nvjitlink") if len({version.split(".")[0] for _, version in parts.get(part, ())}) > 1]
+    for_12 = [one for one in (*parts.get("cupy", ()), *parts.get("cuda-bindings", ())) if "cuda12" in one[0] or one[1].startswith("12.")]
+    status = LOOK_OUT if both and for_12 else NOT_AFFECTED
+    why = " and ".join(named(parts[part]) for part in both) or "packages of one CUDA version"
+    if status == LOOK_OUT:
+        why += f", with {named(for_12)}, which then use those of CUDA 13"
+    return about_the_chain("two-toolkits", "Packages of CUDA 12 and 13 in one environment: libraries made for 12 load those of 13", status,
+                           why, "Uninstall the packages of the CUDA version that the libraries are not made for.")
+
+
+def about_the_chain(name, symptom, status, why, cure):
+    return Finding(name, symptom, status, why, cure if status in (AFFECTED, LOOK_OUT) else "", "", BOOK.format("08-newer"))
 
 
 def two_cupys(parts):
@@ -513,7 +547,8 @@ def say(text):
 def diagnose(machine):
     """One Finding for each case, and for each combination that is known to fail."""
     parts = machine.parts()
-    return [*(case.examine(parts) for case in (*CASES, *BESIDE)), nvrtc_and_driver(parts), two_cupys(parts)]
+    return [*(case.examine(parts) for case in (*CASES, *BESIDE)), nvrtc_and_driver(parts), nvvm_and_nvjitlink(parts),
+            two_toolkits(parts), two_cupys(parts)]
 
 
 def report(machine, findings):

@@ -2,6 +2,8 @@
 import re
 import sys
 import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from IPython import get_ipython
 from IPython.core.magic import Magics, cell_magic, magics_class
@@ -21,24 +23,33 @@ WORDS = {1: "one", 2: "two", 3: "three", 4: "four"}
 
 @magics_class
 class PinnedMagic(Magics):
+    def __init__(self, shell):
+        super().__init__(shell)
+        self.folders = {}
+
     @cell_magic
     def pinned(self, line, cell):
         """Run the cell as a script in the environment of its PEP 723 header, and check that it ends as the header says.
 
-        `%%pinned --out NAME` also stores the shown output in the variable NAME.
+        `%%pinned --out NAME` also stores the shown output in the variable NAME. Cells with the same `--folder NAME` share their
+        working folder: what one leaves there, the next finds.
         """
-        name = out_variable(line)
+        options = read_options(line)
         header = read(cell)
         if reason := why_skip(header):
             print(reason)
             show(f"%%pinned {line}".rstrip() + f"\n{cell}", self.shell.user_ns)
             return
         with Progress(len(header.dependencies)) as progress:
-            outcome = run(cell, header, progress.emit, progress.report)
-        if name:
+            outcome = run(cell, header, progress.emit, progress.report, self.folder(options.get("--folder")))
+        if name := options.get("--out"):
             self.shell.user_ns[name] = outcome.output
         check(header, outcome)
         print(f"as told: {header.ending}")
+
+    def folder(self, name):
+        """The folder that the kernel's cells share under this name; None for no name. It goes when the kernel does."""
+        return name and Path(self.folders.setdefault(name, TemporaryDirectory(ignore_cleanup_errors=True)).name)
 
 
 class Progress:
@@ -70,14 +81,13 @@ class Progress:
         self.wipe()
 
 
-def out_variable(line):
-    """NAME of `--out NAME`, or None for an empty line."""
+def read_options(line):
+    """{"--out": NAME, "--folder": NAME} of the magic's line, either or both."""
     words = line.split()
-    if not words:
-        return None
-    if len(words) != 2 or words[0] != "--out" or not words[1].isidentifier():
-        raise CasebookError(f"%%pinned takes nothing or `--out NAME`, not {line!r}")
-    return words[1]
+    options = dict(zip(words[::2], words[1::2], strict=False))
+    if len(words) != 2 * len(options) or not options.keys() <= {"--out", "--folder"} or not all(map(str.isidentifier, options.values())):
+        raise CasebookError(f"%%pinned takes `--out NAME` and `--folder NAME`, not {line!r}")
+    return options
 
 
 def why_skip(header):

@@ -1,0 +1,222 @@
+"""One kernel source, whichever of the two packages is installed, and a judge: Python and NumPy.
+
+    from differential import op, kernel, run
+
+    run([op("a % b", "int32 int32 -> int32", "b != 0"), …])
+
+Each entry gets several hundred inputs, the same in every process: the edges of the types in all pairs, and what Hypothesis draws.
+Its results
+are compared with the judge's: integers, booleans and records exactly, floating point within `ulp` units in the last place. Where
+they differ, the input with the smallest numbers that shows it is printed. Entries are shared out among processes, since compiling takes
+the time.
+"""
+import hashlib
+import itertools
+import linecache
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import from_dtype
+
+try:
+    from numba_cuda_mlir import cuda
+except ImportError:
+    from numba import cuda
+
+ROWS, TABLES, PROCESSES = 64, 8, min(8, os.cpu_count())
+FLOATS = [0.0, -0.0, 1.0, -1.5, 0.5, 2.5, -3.7, 1e-3, 1e6, math.inf, -math.inf, math.nan]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A kernel over columns of equal length, one result each or an array of its own, and what is right."""
+
+    name: str
+    function: Callable          # the kernel: columns, then the result
+    columns: tuple              # their dtypes
+    result: np.dtype
+    judge: Callable             # columns -> array of the right results
+    where: Callable             # a row of Python values -> is this input allowed
+    ulp: int = 0
+    rows: int = 0               # exactly so many rows, in one block; 0 for any number
+
+
+def op(expression, signature, where="True", judge=None, ulp=0):
+    """An entry for one expression of a, b, c: `op("a % b", "int32 int32 -> int32", "b != 0")`.
+
+    The judge evaluates `judge`, or the same expression, in Python itself, where integers do not wrap; storing wraps them.
+    """
+    columns, result = dtypes(signature)
+    names = "abc"[:len(columns)]
+    right = eval(f"lambda {', '.join(names)}: {judge or expression}", NAMES)
+
+    def judged(*values):
+        return stored([right(*row) for row in zip(*(column.tolist() for column in values), strict=True)], result)
+
+    loads = "; ".join(f"{name} = {name.upper()}[i]" for name in names)
+    source = (f"def kernel({', '.join(names.upper())}, out):\n    i = cuda.grid(1)\n    if i < out.size:\n"
+              f"        {loads}\n        out[i] = {expression}\n")
+    return Entry(f"{expression}   {signature}", compiled(source), columns, result, judged,
+                 eval(f"lambda {', '.join(names)}: {where}", NAMES), ulp)
+
+
+def kernel(signature, judge, rows=64, where=lambda *row: True, ulp=0):
+    """Decorator: an entry for a whole kernel. `judge` maps the columns, arrays of `rows` values, to the right result."""
+    columns, result = dtypes(signature)
+
+    def entry(function):
+        return Entry(f"{function.__name__.replace('_', ' ')}   {signature}", function, columns, result, judge, where, ulp, rows)
+    return entry
+
+
+def run(entries):
+    """Print a line for each entry, then how many are right. The script that calls this starts itself, once for each share of them."""
+    if len(sys.argv) > 1:
+        return share(entries, int(sys.argv[1]))
+    started = [subprocess.Popen([sys.executable, sys.argv[0], str(first)], stdout=subprocess.PIPE, text=True) for first in range(PROCESSES)]
+    answers = dict(line.split("|", 1) for process in started for line in process.communicate()[0].splitlines() if "|" in line)
+    lines = [answers.get(str(number), f"{entry.name}: the process died") for number, entry in enumerate(entries)]
+    print(*lines, sep="\n")
+    print(f"{sum(': right, ' in line for line in lines)} of {len(entries)} right")
+
+
+def share(entries, first):
+    """Every eighth entry from the first on. A kernel that spoils the context gets the rest a new process."""
+    for number in range(first, len(entries), PROCESSES):
+        print(number, line_of(entries[number]), sep="|", flush=True)
+        try:
+            cuda.synchronize()
+        except Exception:
+            os.execv(sys.executable, [sys.executable, sys.argv[0], str(number + PROCESSES)])
+
+
+def line_of(entry):
+    """What became of an entry, in one line."""
+    try:
+        columns = inputs(entry)
+        got, want = results(entry, columns), right(entry, columns)
+    except Exception as error:
+        return f"{entry.name}: {type(error).__name__}: {(str(error).strip().splitlines() or [''])[0][:70]}"
+    bits = hashlib.sha256(repr(got.tolist()).encode()).hexdigest()[:8]
+    wrong = np.flatnonzero(~same(got, want, entry.ulp))
+    if not wrong.size:
+        return f"{entry.name}: right, bits {bits}"
+    row = min(wrong, key=lambda number: sum(map(magnitude, (column[number] for column in columns))))
+    shown = ", ".join(f"{name} = {column[row]!s}" for name, column in zip("abc", columns, strict=False) if not entry.rows)
+    return f"{entry.name}: WRONG{' for ' * bool(shown)}{shown}: {got[row]!s}, not {want[row]!s}, {wrong.size} of {got.size}, bits {bits}"
+
+
+def magnitude(value):
+    """How far from simple a value is: its distance from zero; nothing for what has none."""
+    return 0 if value.dtype.names or value != value else abs(float(abs(value)))
+
+
+def inputs(entry):
+    """Columns of several hundred rows, the same each time: every pair of edges, and what Hypothesis draws."""
+    tables = [] if entry.rows else [list(itertools.product(*map(edges, entry.columns)))]
+    rows = st.tuples(*map(values, entry.columns))
+
+    @settings(max_examples=TABLES, derandomize=True, database=None, deadline=None, phases=[Phase.generate],
+              suppress_health_check=list(HealthCheck))
+    @given(st.lists(rows, min_size=ROWS, max_size=ROWS))
+    def draw(table):
+        tables.append(table)
+    draw()
+    allowed = [row for table in tables for row in table if entry.where(*row)]
+    if entry.rows:                                                      # whole launches only
+        allowed = (allowed * entry.rows)[:max(len(allowed) // entry.rows, 1) * entry.rows]
+    return [np.array(list(column), dtype) for column, dtype in zip(zip(*allowed, strict=True), entry.columns, strict=True)]
+
+
+def values(dtype):
+    """Strategy for Python values of a dtype: its edges as often as anything else."""
+    strategies = [from_dtype(dtype).map(lambda value: value.item() if hasattr(value, "item") else value)]
+    if edges(dtype):
+        strategies.insert(0, st.sampled_from(edges(dtype)))
+    if dtype.kind == "f":
+        strategies.append(st.floats(-100, 100, width=8 * dtype.itemsize))
+    return st.one_of(strategies)
+
+
+def edges(dtype):
+    """Python values at which something changes: the ends of the type, the middle of an unsigned one, zero, infinity."""
+    if dtype.kind in "iu":
+        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+        near = {low, low + 1, -1, 0, 1, 2, 3, 7, high // 2, high // 2 + 1, high - 1, high}
+        return [edge for edge in sorted(near, key=abs) if low <= edge <= high]
+    if dtype.kind == "f":
+        info = np.finfo(dtype)
+        near = [*FLOATS, info.max, info.tiny, info.smallest_subnormal, 1 + info.eps]
+        return [float(dtype.type(edge)) for edge in near if not abs(edge) > info.max or math.isinf(edge)]
+    return [False, True] if dtype.kind == "b" else []
+
+
+def results(entry, columns):
+    """Run the kernel on the GPU, one thread a row."""
+    launched = cuda.jit(entry.function)
+    parts = []
+    for part in launches(entry, columns):
+        size = len(part[0])
+        out = cuda.to_device(np.zeros(size, entry.result))
+        blocks, threads = (1, size) if entry.rows else (-(-size // 128), 128)
+        launched[blocks, threads](*map(cuda.to_device, part), out)
+        parts.append(out.copy_to_host())
+    return np.concatenate(parts)
+
+
+def right(entry, columns):
+    """What the judge says of the same launches."""
+    return np.concatenate([np.asarray(entry.judge(*part), entry.result) for part in launches(entry, columns)])
+
+
+def launches(entry, columns):
+    """The columns of each launch: all rows, or as many as the kernel wants."""
+    step = entry.rows or len(columns[0])
+    return [[column[k:k + step] for column in columns] for k in range(0, len(columns[0]), step)]
+
+
+def same(got, want, ulp):
+    """Where two arrays agree: equal, both not a number, or no more than `ulp` units of the last place apart."""
+    if got.dtype.names:
+        return np.all([same(got[name], want[name], ulp) for name in got.dtype.names], axis=0)
+    if got.dtype.kind not in "fc":
+        return got == want
+    if got.dtype.kind == "c":
+        return same(got.real, want.real, ulp) & same(got.imag, want.imag, ulp)
+    with np.errstate(invalid="ignore", over="ignore"):
+        near = np.abs(got - want) <= ulp * np.spacing(np.abs(want))
+    return (got == want) | (np.isnan(got) & np.isnan(want)) | near
+
+
+def stored(values, dtype):
+    """Python values as an array of a dtype: integers wrap, floats are rounded."""
+    if dtype.kind in "iu":
+        bits = 8 * dtype.itemsize
+        return np.array([int(value) % 2**bits for value in values], np.uint64).astype(f"u{dtype.itemsize}").view(dtype)
+    with np.errstate(over="ignore"):
+        return np.array(values, dtype)
+
+
+def dtypes(signature):
+    """"int32 int32 -> bool" as dtypes of the columns and of the result."""
+    columns, _, result = signature.partition(" -> ")
+    return tuple(np.dtype(column, align=True) for column in columns.split()), np.dtype(result, align=True)
+
+
+def compiled(source):
+    """The function in a source text. Its lines are kept where tracebacks and compilers look for them."""
+    name = f"<kernel {hashlib.sha256(source.encode()).hexdigest()[:8]}>"
+    linecache.cache[name] = len(source), None, source.splitlines(True), name
+    names = dict(NAMES)
+    exec(compile(source, name, "exec"), names)
+    return names[source.split("(")[0].removeprefix("def ")]
+
+
+NAMES = {"cuda": cuda, "math": math, "np": np}
