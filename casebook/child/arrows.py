@@ -2,7 +2,7 @@
 
     import arrows; arrows.report()          looks at the environment that runs it
 
-Each rule was run in both directions, over eight compilers and eight linkers: chapter "Newer than the driver, newer than the linker".
+Each rule was run in both directions, over six compilers and six linkers: chapter "Newer than the driver, newer than the linker".
 """
 import ctypes
 import re
