@@ -1,6 +1,8 @@
 """Which steps from source to machine code hold in an environment, and with which drivers. No GPU, and the standard library alone.
 
-    import arrows; arrows.report()          looks at the environment that runs it
+    import arrows
+    arrows.report()                     the environment that runs it, with the driver of this machine
+    arrows.report(driver=(13, 0))       with a driver that supports CUDA 13.0, as the first lines of nvidia-smi say it
 
 Each rule was run in both directions, over six compilers and six linkers: chapter "Newer than the driver, newer than the linker".
 """
@@ -12,34 +14,39 @@ PARTS = {"NVRTC": r"nvidia-cuda-nvrtc(-cu12)?", "NVVM": r"nvidia-cuda-nvcc-cu12|
          "nvJitLink": r"nvidia-nvjitlink(-cu12)?"}
 
 
-def report():
-    """Prints what is there, what cuda.pathfinder takes of it, and one line for each step."""
+def report(driver=None):
+    """Prints what is there, what cuda.pathfinder takes of it, and one line for each route."""
+    driver = driver or of_this_machine()
     found = {part: installed(pattern) for part, pattern in PARTS.items()}
     for part, releases in found.items():
         others = f"   also there, never taken: {', '.join(map(dotted, releases[1:]))}" if releases[1:] else ""
         print(f"{part:10}", (dotted(releases[0]) if releases else "not there") + others)
-    print("driver    ", f"supports CUDA {dotted(driver())}" if driver() else "none on this machine")
+    print("driver    ", f"supports CUDA {dotted(driver)}" if driver else "none on this machine")
     nvrtc, nvvm, linker = (found[part][0] if found[part] else None for part in PARTS)
     print()
     for name, maker in ("NVRTC", nvrtc), ("NVVM", nvvm):
         if maker:
             ptx = (12, 5) if maker[:2] == (12, 6) else maker[:2]           # both write PTX 8.5
-            step(f"{name} > PTX > driver", True, ptx)
-            step(f"{name} > PTX > nvJitLink > driver", linker and linker[:2] >= ptx, major(linker))
-            step(f"{name} > LTO-IR > nvJitLink > driver", linker and linker[:2] >= maker[:2], major(linker))
+            print(f"{name + ' > PTX > driver':36}{breaks(ptx, driver)}")
+            print(f"{name + ' > PTX > nvJitLink > driver':36}{through(linker, ptx, driver)}")
+            print(f"{name + ' > LTO-IR > nvJitLink > driver':36}{through(linker, maker[:2], driver)}")
     if nvrtc:
-        step("NVRTC > cubin > driver", True, major(nvrtc))
+        print(f"{'NVRTC > cubin > driver':36}{breaks((nvrtc[0], 0), driver)}")
 
 
-def step(route, holds, oldest):
-    """One line: a route, and the drivers on which it breaks."""
-    have = driver()
-    if not holds:
-        said = "breaks on every driver: nvJitLink is older than the compiler, or not there"
-    else:
-        here = "" if not have else ", holds here" if have >= oldest else ", BREAKS HERE"
-        said = f"breaks on drivers before CUDA {dotted(oldest)}{here}"
-    print(f"{route:36}{said}")
+def breaks(oldest, driver):
+    """On which drivers a route breaks, if `oldest` is the first that holds, and whether on this one."""
+    here = "" if not driver else ", holds on this one" if driver >= oldest else ", BREAKS ON THIS ONE"
+    return f"breaks on drivers before CUDA {dotted(oldest)}{here}"
+
+
+def through(linker, maker, driver):
+    """The same for a route by way of nvJitLink: whose cubins need a driver of its major version."""
+    if not linker:
+        return "there is no nvJitLink"
+    if linker[:2] < maker:
+        return "BREAKS ON EVERY DRIVER: nvJitLink is older than the compiler"
+    return breaks((linker[0], 0), driver)
 
 
 def installed(pattern):
@@ -48,19 +55,14 @@ def installed(pattern):
     return sorted({tuple(map(int, p.version.split("."))) for p in names}, reverse=True)
 
 
-def major(release):
-    """The oldest driver for machine code of a release: the first of its major version."""
-    return release and (release[0], 0)
-
-
-def driver():
+def of_this_machine():
     """CUDA release that the driver supports, (13, 0); None without a driver."""
+    version = ctypes.c_int()
     try:
-        version = ctypes.c_int()
-        ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(version))
-        return version.value // 1000, version.value % 1000 // 10
+        failed = ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(version))
     except OSError:
         return None
+    return None if failed else (version.value // 1000, version.value % 1000 // 10)
 
 
 def dotted(release):
