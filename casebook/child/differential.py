@@ -5,19 +5,21 @@
     run([op("a % b", "int32 int32 -> int32", "b != 0"), …])
 
 Each entry gets several hundred inputs, the same in every process: the edges of the types in all pairs, and what Hypothesis draws.
-Its results
-are compared with the judge's: integers, booleans and records exactly, floating point within `ulp` units in the last place. Where
-they differ, the input with the smallest numbers that shows it is printed. Entries are shared out among processes, since compiling takes
-the time.
+Its results are compared with the judge's: integers, booleans and records exactly, floating point within `ulp` units in the last place.
+Where they differ, the input with the smallest numbers that shows it is printed. Entries are shared out among processes, since compiling
+takes the time, and since an entry may end its process: the others go on in a new one.
 """
 import hashlib
 import itertools
 import linecache
 import math
 import os
+import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +32,8 @@ try:
 except ImportError:
     from numba import cuda
 
-ROWS, TABLES, PROCESSES = 64, 8, min(8, os.cpu_count())
+ROWS, TABLES = 64, 8
+PROCESSES, SECONDS = min(12, os.cpu_count()), 60        # at once; for one entry
 FLOATS = [0.0, -0.0, 1.0, -1.5, 0.5, 2.5, -3.7, 1e-3, 1e6, math.inf, -math.inf, math.nan]
 
 
@@ -80,21 +83,36 @@ def run(entries):
     """Print a line for each entry, then how many are right. The script that calls this starts itself, once for each share of them."""
     if len(sys.argv) > 1:
         return share(entries, int(sys.argv[1]))
-    started = [subprocess.Popen([sys.executable, sys.argv[0], str(first)], stdout=subprocess.PIPE, text=True) for first in range(PROCESSES)]
-    answers = dict(line.split("|", 1) for process in started for line in process.communicate()[0].splitlines() if "|" in line)
-    lines = [answers.get(str(number), f"{entry.name}: the process died") for number, entry in enumerate(entries)]
+    with ThreadPoolExecutor(PROCESSES) as pool:
+        answers = dict(itertools.chain.from_iterable(pool.map(lambda first: answered(entries, first), range(PROCESSES))))
+    lines = [answers[number] for number in range(len(entries))]
     print(*lines, sep="\n")
     print(f"{sum(': right, ' in line for line in lines)} of {len(entries)} right")
 
 
+def answered(entries, first):
+    """(number, line) of every PROCESSES-th entry from the first on. Where a process ended before its last entry, another goes on."""
+    answers, number = [], first
+    while number < len(entries):
+        process = subprocess.run([sys.executable, sys.argv[0], str(number)], capture_output=True, text=True)
+        answers += [(int(found[1]), found[2]) for found in re.finditer(r"(?m)^(\d+)\|(.*)$", process.stdout)]
+        number = answers[-1][0] + PROCESSES if answers else number
+        if process.returncode and number < len(entries):
+            last = (process.stderr.strip().splitlines() or [""])[-1]
+            answers.append((number, f"{entries[number].name}: the process ended with {process.returncode} {last[:70]}".rstrip()))
+            number += PROCESSES
+    return answers
+
+
 def share(entries, first):
-    """Every eighth entry from the first on. A kernel that spoils the context gets the rest a new process."""
+    """Every PROCESSES-th entry from the first on. A kernel that spoils the context, or takes too long, ends the process."""
     for number in range(first, len(entries), PROCESSES):
+        signal.alarm(SECONDS)
         print(number, line_of(entries[number]), sep="|", flush=True)
         try:
             cuda.synchronize()
         except Exception:
-            os.execv(sys.executable, [sys.executable, sys.argv[0], str(number + PROCESSES)])
+            os._exit(0)                         # the context is spoiled; leaving it in good order would fail
 
 
 def line_of(entry):
@@ -130,6 +148,8 @@ def inputs(entry):
         tables.append(table)
     draw()
     allowed = [row for table in tables for row in table if entry.where(*row)]
+    if not allowed:
+        raise ValueError("no input is allowed")
     if entry.rows:                                                      # whole launches only
         allowed = (allowed * entry.rows)[:max(len(allowed) // entry.rows, 1) * entry.rows]
     return [np.array(list(column), dtype) for column, dtype in zip(zip(*allowed, strict=True), entry.columns, strict=True)]
@@ -155,6 +175,8 @@ def edges(dtype):
         info = np.finfo(dtype)
         near = [*FLOATS, info.max, info.tiny, info.smallest_subnormal, 1 + info.eps]
         return [float(dtype.type(edge)) for edge in near if not abs(edge) > info.max or math.isinf(edge)]
+    if dtype.kind == "c":
+        return [complex(*parts) for parts in itertools.product((0.0, 1.0, -2.5, 3.0), repeat=2)]
     return [False, True] if dtype.kind == "b" else []
 
 
