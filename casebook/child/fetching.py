@@ -7,7 +7,10 @@ extern "C" __global__ void fetch(const double4 *from, double4 *to, long long siz
 }""", "fetch")
 
 
-def fetch(source, to):
-    """Copy an array whose bytes are a multiple of 32 into one of the current device; `source` may be another device's."""
-    blocks = 8 * _cp.cuda.Device().attributes["MultiProcessorCount"]
+def fetch(source, to, each=8):
+    """Copy an array whose bytes are a multiple of 32 into one of the current device; `source` may be another device's.
+
+    `each` is the number of blocks for each multiprocessor, 256 threads a block.
+    """
+    blocks = each * _cp.cuda.Device().attributes["MultiProcessorCount"]
     _KERNEL((blocks,), (256,), (source, to, source.nbytes // 32))
