@@ -2,10 +2,10 @@
 
 Every line that it prints begins with "stand-in:". It is a little C, built with the system's compiler and loaded under the driver's
 name, so that every library of this process calls it, a real driver or not. Streams are numbered by their order of creation, 0 is the
-default stream; blocks and events likewise. A launch keeps its stream busy until the host waits for it, and so does waiting for an event
-behind such work. The allocator is stream-ordered as far as the order of calls decides: a freed block goes at once to the stream that
-it was freed on, and to another when that one is idle. A real one may choose other blocks. What the stand-in does not know answers
-CUDA_ERROR_NOT_SUPPORTED.
+default stream; blocks and events likewise. Work that was launched lasts until the host waits for it. A freed block is given to a stream
+whose next work comes after the free, as far as the order of calls tells: it is the same stream, or the host has waited, or an event or
+the default stream (for streams that are not non-blocking) stands between. A real driver may give such a block, and need not; and it may
+let a stream wait rather than find new memory. What the stand-in does not know answers CUDA_ERROR_NOT_SUPPORTED.
 """
 import ctypes as _ctypes
 import pathlib as _pathlib
@@ -56,60 +56,86 @@ int cuCtxPopCurrent_v2(void **c) { if (c) *c = context; return 0; }
 int cuCtxGetDevice(int *d) { *d = 0; return 0; }
 int cuCtxGetStreamPriorityRange(int *low, int *high) { *low = 0; *high = -5; return 0; }
 
-/* streams and events: the handles 0 to 2 are the default stream, 100 + n is stream n */
-static int busy[64], streams, behind[1024];     /* behind[e]: event e was recorded behind work */
+/* streams and events: the handles 0 to 2 are the default stream, 100 + n is stream n. A time says of each stream how many of its
+   launches come before: after[s] before the next work of stream s, event[e] before event e, done before now. */
+enum { STREAMS = 64, EVENTS = 1024 };
+typedef int Time[STREAMS];
+static Time after[STREAMS], event[EVENTS], done;
+static int blocking[STREAMS], streams;
 static int number(void *s) { uintptr_t n = (uintptr_t)s; return n < 100 ? 0 : (int)n - 100; }
-int cuStreamCreateWithPriority(void **s, unsigned f, int p) { *s = (void *)(uintptr_t)(100 + ++streams); return 0; }
+static int place(void *e) { return (uintptr_t)e % EVENTS; }
+static void join(Time t, Time u) { for (int i = 0; i < STREAMS; i++) if (t[i] < u[i]) t[i] = u[i]; }
+static int before(Time t, Time u) { for (int i = 0; i < STREAMS; i++) if (t[i] > u[i]) return 0; return 1; }
+static int next(void *stream) {         /* number of a stream that gets work: blocking streams and the default stream order each other */
+  int s = number(stream);
+  for (int i = 1; i <= streams; i++) if (!s && blocking[i]) join(after[0], after[i]);
+  if (blocking[s]) join(after[s], after[0]);
+  return s;
+}
+static const char *state(int s) { return before(after[s], done) ? "idle" : "busy"; }
+static void wait_for_all(void) { for (int i = 0; i <= streams; i++) join(done, after[i]); }
+int cuStreamCreateWithPriority(void **s, unsigned f, int p) {
+  *s = (void *)(uintptr_t)(100 + ++streams);
+  blocking[streams] = !(f & 1);
+  return 0;
+}
 int cuStreamCreate(void **s, unsigned f) { return cuStreamCreateWithPriority(s, f, 0); }
 int cuStreamDestroy_v2(void *s) { return 0; }
-int cuStreamGetFlags(void *s, unsigned *f) { *f = 1; return 0; }
+int cuStreamGetFlags(void *s, unsigned *f) { *f = number(s) && !blocking[number(s)]; return 0; }
 int cuStreamGetPriority(void *s, int *p) { *p = 0; return 0; }
 int cuStreamGetCtx(void *s, void **c) { *c = context; return 0; }
 int cuStreamGetDevice(void *s, int *d) { *d = 0; return 0; }
 int cuStreamIsCapturing(void *s, int *c) { *c = 0; return 0; }
 int cuStreamGetCaptureInfo_v2(void *s, int *c, ...) { *c = 0; return 0; }
-int cuStreamSynchronize(void *s) { busy[number(s)] = 0; SAY("wait for stream %d", number(s)); return 0; }
-int cuCtxSynchronize(void) { memset(busy, 0, sizeof busy); SAY("wait for all streams"); return 0; }
+int cuStreamSynchronize(void *s) { int n = next(s); join(done, after[n]); SAY("wait for stream %d", n); return 0; }
+int cuCtxSynchronize(void) { wait_for_all(); SAY("wait for all streams"); return 0; }
 int cuEventCreate(void **e, unsigned f) { static uintptr_t events; *e = (void *)++events; return 0; }
 int cuEventDestroy_v2(void *e) { return 0; }
-int cuEventRecord(void *event, void *s) {
-  int e = (uintptr_t)event & 1023;
-  behind[e] = busy[number(s)];
-  SAY("record event %d on stream %d", e, number(s));
+int cuEventRecord(void *e, void *s) {
+  int n = next(s);
+  memcpy(event[place(e)], after[n], sizeof(Time));
+  SAY("record event %d on stream %d", place(e), n);
   return 0;
 }
-int cuStreamWaitEvent(void *s, void *event, unsigned f) {
-  int e = (uintptr_t)event & 1023;
-  busy[number(s)] |= behind[e];
-  SAY("stream %d will wait for event %d", number(s), e);
+int cuEventSynchronize(void *e) { join(done, event[place(e)]); SAY("wait for event %d", place(e)); return 0; }
+int cuStreamWaitEvent(void *s, void *e, unsigned f) {
+  int n = next(s);
+  join(after[n], event[place(e)]);
+  SAY("stream %d will wait for event %d", n, place(e));
   return 0;
 }
 
 /* memory: where a block lies tells its number */
-static struct { size_t size; int used, stream; } block[256];
+static struct { size_t size; int used; Time freed; } block[256];
 static int blocks;
 static const ptr first = 0x7f0000000000, apart = 1ull << 32;
-static const char *state(int s) { return busy[s] ? "busy" : "idle"; }
 static int allocate(ptr *p, size_t n, void *stream) {
-  int s = number(stream), i;
-  for (i = 1; i <= blocks; i++)
-    if (!block[i].used && block[i].size == n && (block[i].stream == s || !busy[block[i].stream])) break;
+  int s = next(stream), i;
+  Time known;
+  memcpy(known, after[s], sizeof known);
+  join(known, done);
+  for (i = 1; i <= blocks; i++) if (!block[i].used && block[i].size == n && before(block[i].freed, known)) break;
   SAY("allocate %zu bytes on stream %d: block %d%s", n, s, i, i <= blocks ? ", which was freed" : "");
   if (i > blocks) blocks = i;
   block[i].size = n; block[i].used = 1;
   *p = first + i * apart;
   return 0;
 }
-static int release(ptr p, int s) { int i = (p - first) / apart; block[i].used = 0; block[i].stream = s; return i; }
+static int release(ptr p, Time freed) {
+  int i = (p - first) / apart;
+  block[i].used = 0;
+  memcpy(block[i].freed, freed, sizeof(Time));
+  return i;
+}
 int cuMemAllocFromPoolAsync(ptr *p, size_t n, void *pool, void *s) { return allocate(p, n, s); }
 int cuMemAllocAsync(ptr *p, size_t n, void *s) { return allocate(p, n, s); }
 int cuMemAlloc_v2(ptr *p, size_t n) { return allocate(p, n, 0); }
 int cuMemFreeAsync(ptr p, void *s) {
-  int n = number(s);
-  SAY("free block %d on stream %d, which is %s", release(p, n), n, state(n));
+  int n = next(s);
+  SAY("free block %d on stream %d, which is %s", release(p, after[n]), n, state(n));
   return 0;
 }
-int cuMemFree_v2(ptr p) { SAY("free block %d, not on a stream", release(p, 0)); return 0; }
+int cuMemFree_v2(ptr p) { wait_for_all(); SAY("wait for all streams, then free block %d", release(p, done)); return 0; }
 int cuMemGetInfo_v2(size_t *free, size_t *all) { *free = *all = 1ull << 34; return 0; }
 int cuPointerGetAttribute(void *v, int a, ptr p) { memset(v, 0, 8); if (a == 1) *(void **)v = context; return 0; }
 int cuPointerGetAttributes(unsigned n, int *a, void **v, ptr p) { return 801; }
@@ -135,9 +161,9 @@ int cuKernelGetAttribute(int *v, int a, void *k, int d) { *v = a ? 0 : 1024; ret
 int cuKernelGetParamInfo(void *k, size_t i, size_t *o, size_t *n) { return 1; }
 static int launched(void *s, void **arguments) {
   ptr p = arguments ? *(ptr *)arguments[0] : 0;
-  int n = number(s), b = p > first ? (p - first) / apart : 0;
+  int n = next(s), b = p > first ? (p - first) / apart : 0;
   if (b > 0 && b <= blocks) SAY("launch on stream %d, with block %d", n, b); else SAY("launch on stream %d", n);
-  busy[n] = 1;
+  after[n][n]++;
   return 0;
 }
 int cuLaunchKernel(void *f, unsigned a, unsigned b, unsigned c, unsigned x, unsigned y, unsigned z, unsigned n, void *s, void **p,
