@@ -85,12 +85,20 @@ def age(code):
     return next((line for line in code.decode("latin-1").splitlines() if line.startswith(".version")), "")
 
 
-def relabelled(file, place=None, number=0):
-    """An object with another number in its "e_version" or "cuinfo": its release, as CUDA 12 and as CUDA 13 write it."""
+def highest(linker, file, place):
+    """The highest number in `place` of an object ("e_version" or "cuinfo") with which a release of nvJitLink still takes it, in words."""
+    path, taken = tools("nvJitLink")[linker], []
+    for number in (*range(100, 140), 999):
+        if nvjitlink(path, linker, relabelled(file, place, number), "object").word == "yes":
+            taken.append(number)
+    return "any" if 999 in taken else f"up to {max(taken, default='none')}"
+
+
+def relabelled(file, place, number):
+    """An object with another number in its "e_version" or "cuinfo": its release, as CUDA 12 and as CUDA 13 write it for sm_90."""
     code = bytearray(Path(file).read_bytes())
-    if place:
-        at = {"e_version": 20, "cuinfo": code.find(CUINFO) + 20}[place]
-        code[at:at + 4] = number.to_bytes(4, "little")
+    at = {"e_version": 20, "cuinfo": code.find(CUINFO) + 20}[place]
+    code[at:at + 4] = number.to_bytes(4, "little")
     return bytes(code)
 
 
