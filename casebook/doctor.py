@@ -204,6 +204,11 @@ CASES = (
          (Range("numba-cuda", fixed="0.21.1", last="0.20.1"), Range(BUILT_IN, newest="0.68.1")),
          "Install numba-cuda 0.21.1 or later, or give the kernel numpy.ascontiguousarray(table).",
          "23-reversed-table"),
+    Case("24-impossible-draw", "cupy.random draws more from an urn than there is: the kernel never ends",
+         (Range("cupy", fixed="14.1.0", last="14.0.1"),),
+         "Check that nsample is at most ngood + nbad before the call; CuPy 14.1.0 or later ends, with a number.",
+         "24-impossible-draw",
+         remains="Impossible parameters give numbers without an error, and beta with negative ones never ends (seen up to 14.2.0)."),
 )
 
 BESIDE = (          # told in a chapter about another case

@@ -29,7 +29,7 @@ FIXED = [(ONE, NUMBA, NUMPY, "numba-cuda==0.8.1"), (TWO, "numba==0.59.1", "numpy
          (FOUR, "cupy-cuda12x==14.2.0", "numpy==2.2.6"), (FIVE, "nanobind==2.2.0"), ("18-numpy-2.5", "numba-cuda==0.30.4", NUMPY)]
 ALSO = {          # what else bites in a fixed environment, by its first pin
     NUMBA: {"23-reversed-table"}, "numba==0.59.1": {ONE, "23-reversed-table"}, "cuda-core==0.2.0": {"11-byte-offset"},
-    "cupy-cuda12x==13.4.0": {"12-sort-out-of-memory", "14-two-billion", "15-filter-in-place"}}
+    "cupy-cuda12x==13.4.0": {"12-sort-out-of-memory", "14-two-billion", "15-filter-in-place", "24-impossible-draw"}}
 
 
 # --- helpers
