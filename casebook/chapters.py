@@ -13,6 +13,7 @@ from .stamp import digest, of_outputs
 
 RECEIPT_KEYS = ("gpu", "compute_capability", "driver", "python", "date", "seconds", "environment", "cells")
 CARD_KEYS = ("Libraries", "Kind", "Affected", "Fixed in", "You see", "Upstream", "Needs")
+CLAIMS = re.compile(r"(?m)^## What the (?:article|threads) said$")         # above the table of claims and verdicts
 MACHINE_PATH = re.compile(r"/(?:home|root|Users)/\S+|/tmp/\w\S+")
 
 
