@@ -6,8 +6,8 @@
     print(watch.report())               # one line for each block that was written after it was freed
 
 Poison is the byte 0xFF: NaN as a floating-point number, -1 as an integer. It is written on the stream that was current at the allocation,
-the stream on which CuPy's own pool would hand the block out again. So who reads a block too late finds NaN, if the poison comes first;
-who writes it too late leaves marks in the poison. Nothing is given back before `report`, so a test needs memory for all that it allocates.
+the stream on which CuPy's own pool would hand the block out again. So who reads a block too late finds NaN, and who writes it too late
+leaves marks in the poison, if the poison comes first: a test holds the other stream up. Nothing is given back before `report`, so a test needs memory for all that it allocates.
 """
 import ctypes as _ctypes
 import pathlib as _pathlib
@@ -50,9 +50,8 @@ class _Watched(_cupy.cuda.UnownedMemory):
         self._where = f"line {caller.lineno}: {caller.line}"
 
     def __del__(self):
-        if self.size:
-            _cupy.cuda.runtime.memsetAsync(self.ptr, 0xFF, self.size, self._stream.ptr)
-            self._freed.append((self._memory, self.size, self._where))
+        _cupy.cuda.runtime.memsetAsync(self.ptr, 0xFF, self.size, self._stream.ptr)
+        self._freed.append((self._memory, self.size, self._where))
 
 
 def _bytes_of(memory, size):
