@@ -1,16 +1,16 @@
-"""A kernel that fetches an array: to[i] = from[i], 32 bytes a thread and turn. By CuPy, on the current device."""
+"""A kernel that fetches an array: to[i] = from[i], 16 bytes a thread and turn. By CuPy, on the current device."""
 import cupy as _cp
 
 _KERNEL = _cp.RawKernel(r"""
-extern "C" __global__ void fetch(const double4 *from, double4 *to, long long size) {
+extern "C" __global__ void fetch(const uint4 *from, uint4 *to, long long size) {
     for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < size; i += gridDim.x * (long long)blockDim.x) to[i] = from[i];
 }""", "fetch")
 
 
 def fetch(source, to, each=8):
-    """Copy an array whose bytes are a multiple of 32 into one of the current device; `source` may be another device's.
+    """Copy an array whose bytes are a multiple of 16 into one of the current device; `source` may be another device's.
 
     `each` is the number of blocks for each multiprocessor, 256 threads a block.
     """
     blocks = each * _cp.cuda.Device().attributes["MultiProcessorCount"]
-    _KERNEL((blocks,), (256,), (source, to, source.nbytes // 32))
+    _KERNEL((blocks,), (256,), (source, to, source.nbytes // 16))

@@ -1,6 +1,6 @@
 """No GPU needed: a stand-in for the driver (libcuda.so.1) with two devices, which computes nothing and records who asks for which.
 
-    import two_devices                 # before any CUDA library; needs a C compiler, `cc`
+    import two_devices              # before any CUDA library; needs a C compiler, `cc`
     two_devices.calls()             # prints what the CUDA libraries of this process asked of it, and forgets it
 
 Contexts behave as the driver API's documentation says: one primary context a device, one stack a thread; cuCtxSetCurrent replaces
@@ -123,10 +123,15 @@ _library = _load()
 
 
 def calls():
-    """Print what was asked since the last time, under a line that says who recorded it; a thread's number is the order of first calls."""
+    """Print what was asked since the last time, under a line that says who recorded it; a thread's number is the order of first calls.
+
+    Returns the lines.
+    """
+    lines = _library.take_record().decode().splitlines()
     print("recorded by a stand-in for the driver, with two devices and no GPU:")
-    for line in _library.take_record().decode().splitlines() or ["nothing was asked"]:
+    for line in lines or ["nothing was asked"]:
         print("   ", line)
+    return lines
 
 
 def current():
