@@ -11,6 +11,7 @@ takes the time, and since an entry may end its process: the others go on in a ne
 """
 import hashlib
 import itertools
+import json
 import linecache
 import math
 import os
@@ -21,6 +22,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from hypothesis import HealthCheck, Phase, given, settings
@@ -66,7 +68,7 @@ def op(expression, signature, where="True", judge=None, ulp=0):
     loads = "; ".join(f"{name} = {name.upper()}[i]" for name in names)
     source = (f"def kernel({', '.join(names.upper())}, out):\n    i = cuda.grid(1)\n    if i < out.size:\n"
               f"        {loads}\n        out[i] = {expression}\n")
-    return Entry(f"{expression}   {signature}", compiled(source), columns, result, judged,
+    return Entry(f"{expression} ({signature})", compiled(source), columns, result, judged,
                  eval(f"lambda {', '.join(names)}: {where}", NAMES), ulp)
 
 
@@ -75,23 +77,29 @@ def kernel(signature, judge, rows=64, where=lambda *row: True, ulp=0):
     columns, result = dtypes(signature)
 
     def entry(function):
-        return Entry(f"{function.__name__.replace('_', ' ')}   {signature}", function, columns, result, judge, where, ulp, rows)
+        return Entry(f"{function.__name__.replace('_', ' ')} ({signature})", function, columns, result, judge, where, ulp, rows)
     return entry
 
 
-def run(entries):
-    """Print a line for each entry, then how many are right. The script that calls this starts itself, once for each share of them."""
+def run(entries, keep=None):
+    """Print a line for each entry, then how many are right. The script that calls this starts itself, once for each share of them.
+
+    With `keep`, the name of a file, those that are right are only counted, and {entry: what became of it} goes there as JSON.
+    """
     if len(sys.argv) > 1:
         return share(entries, int(sys.argv[1]))
     with ThreadPoolExecutor(PROCESSES) as pool:
         answers = dict(itertools.chain.from_iterable(pool.map(lambda first: answered(entries, first), range(PROCESSES))))
-    lines = [answers[number] for number in range(len(entries))]
-    print(*lines, sep="\n")
-    print(f"{sum(': right, ' in line for line in lines)} of {len(entries)} right")
+    said = {entry.name: answers[number] for number, entry in enumerate(entries)}
+    good = {name for name in said if said[name].startswith("right")}
+    print(*(f"{name}: {said[name]}" for name in said if not (keep and name in good)), sep="\n")
+    print(len(good), "of", len(said), "right")
+    if keep:
+        Path(keep).write_text(json.dumps(said))
 
 
 def answered(entries, first):
-    """(number, line) of every PROCESSES-th entry from the first on. Where a process ended before its last entry, another goes on."""
+    """[(number, what became of it)] of every PROCESSES-th entry from the first on. Where a process ended too early, another goes on."""
     answers, number = [], first
     while number < len(entries):
         process = subprocess.run([sys.executable, sys.argv[0], str(number)], capture_output=True, text=True)
@@ -99,7 +107,7 @@ def answered(entries, first):
         number = answers[-1][0] + PROCESSES if answers else number
         if process.returncode and number < len(entries):
             last = (process.stderr.strip().splitlines() or [""])[-1]
-            answers.append((number, f"{entries[number].name}: the process ended with {process.returncode} {last[:70]}".rstrip()))
+            answers.append((number, f"the process ended with {process.returncode} {last[:70]}".rstrip()))
             number += PROCESSES
     return answers
 
@@ -108,28 +116,28 @@ def share(entries, first):
     """Every PROCESSES-th entry from the first on. A kernel that spoils the context, or takes too long, ends the process."""
     for number in range(first, len(entries), PROCESSES):
         signal.alarm(SECONDS)
-        print(number, line_of(entries[number]), sep="|", flush=True)
+        print(number, outcome(entries[number]), sep="|", flush=True)
         try:
             cuda.synchronize()
         except Exception:
             os._exit(0)                         # the context is spoiled; leaving it in good order would fail
 
 
-def line_of(entry):
+def outcome(entry):
     """What became of an entry, in one line."""
     try:
         columns = inputs(entry)
         got, want = results(entry, columns), right(entry, columns)
     except Exception as error:
-        return f"{entry.name}: {type(error).__name__}: {(str(error).strip().splitlines() or [''])[0][:70]}"
+        return f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0][:70]}"
     bits = hashlib.sha256(repr(got.tolist()).encode()).hexdigest()[:8]
     wrong = np.flatnonzero(~same(got, want, entry.ulp))
     if not wrong.size:
         far = f", {units(got, want).max():.2g} of {entry.ulp} units off" if entry.ulp else ""
-        return f"{entry.name}: right{far}, bits {bits}"
+        return f"right{far}, bits {bits}"
     row = min(wrong, key=lambda number: sum(map(magnitude, (column[number] for column in columns))))
     shown = ", ".join(f"{name} = {column[row]!s}" for name, column in zip("abc", columns, strict=False) if not entry.rows)
-    return f"{entry.name}: WRONG{' for ' * bool(shown)}{shown}: {got[row]!s}, not {want[row]!s}, {wrong.size} of {got.size}, bits {bits}"
+    return f"WRONG{' for ' * bool(shown)}{shown}: {got[row]!s}, not {want[row]!s}, {wrong.size} of {got.size}, bits {bits}"
 
 
 def magnitude(value):
