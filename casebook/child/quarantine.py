@@ -7,7 +7,8 @@
 
 Poison is the byte 0xFF: NaN as a floating-point number, -1 as an integer. It is written on the stream that was current at the allocation,
 the stream on which CuPy's own pool would hand the block out again. So who reads a block too late finds NaN, and who writes it too late
-leaves marks in the poison, if the poison comes first: a test holds the other stream up. Nothing is given back before `report`, so a test needs memory for all that it allocates.
+leaves marks in the poison, if the poison comes first: a test holds the other stream up. Nothing is given back before `report`, so a test
+needs memory for all that it allocates.
 """
 import ctypes as _ctypes
 import pathlib as _pathlib
