@@ -132,12 +132,12 @@ def outcome(entry):
         return f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0][:70]}"
     bits = hashlib.sha256(repr(got.tolist()).encode()).hexdigest()[:8]
     wrong = np.flatnonzero(~same(got, want, entry.ulp))
+    far = f", {units(got, want).max():.2g} of {entry.ulp} units off" if entry.ulp else ""
     if not wrong.size:
-        far = f", {units(got, want).max():.2g} of {entry.ulp} units off" if entry.ulp else ""
         return f"right{far}, bits {bits}"
     row = min(wrong, key=lambda number: sum(map(magnitude, (column[number] for column in columns))))
     shown = ", ".join(f"{name} = {column[row]!s}" for name, column in zip("abc", columns, strict=False) if not entry.rows)
-    return f"WRONG{' for ' * bool(shown)}{shown}: {got[row]!s}, not {want[row]!s}, {wrong.size} of {got.size}, bits {bits}"
+    return f"WRONG{' for ' * bool(shown)}{shown}: {got[row]!s}, not {want[row]!s}, {wrong.size} of {got.size}{far}, bits {bits}"
 
 
 def magnitude(value):
