@@ -1,4 +1,6 @@
 """A GPU as the module `halo` wants it, by CuPy: two streams, the sweep of chapter 2 as a kernel, copies between GPUs."""
+import contextlib as _contextlib
+
 import cupy as _cp
 
 _KERNEL = _cp.RawKernel(r"""
@@ -54,7 +56,8 @@ class Gpu:
         here, there = self.device.id, source.device.id
         with self.device:
             if here != there and (here, there) not in _REACHED and _cp.cuda.runtime.deviceCanAccessPeer(here, there):
-                _cp.cuda.runtime.deviceEnablePeerAccess(there)
+                with _contextlib.suppress(_cp.cuda.runtime.CUDARuntimeError):       # somebody else may have done it
+                    _cp.cuda.runtime.deviceEnablePeerAccess(there)
                 _REACHED.add((here, there))
             _cp.cuda.runtime.memcpyPeerAsync(to.data.ptr, here, source.data.ptr, there, to.nbytes, self.streams[stream].ptr)
 
