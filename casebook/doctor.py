@@ -248,7 +248,7 @@ def newer(nvrtc, cuda):
 
 
 def nvvm_and_nvjitlink(parts):
-    """The Finding on a linker that is older than the compiler. Of several releases the newest counts: cuda-pathfinder takes CUDA 13's."""
+    """The Finding on a linker older than the compiler, or of a later major version. Of several cuda-pathfinder takes the newest."""
     if "nvvm" not in parts or "nvjitlink" not in parts:
         status, why = NOT_AFFECTED, f"not installed: {' and '.join(part for part in ('nvvm', 'nvjitlink') if part not in parts)}"
     else:
@@ -256,12 +256,15 @@ def nvvm_and_nvjitlink(parts):
         compilers, linkers = ([release(version) for _, version in parts[part]] for part in ("nvvm", "nvjitlink"))
         if None in compilers + linkers:
             status = CANNOT_TELL
-        elif max(compilers)[:2] <= max(linkers)[:2]:
-            status = NOT_AFFECTED
+        elif max(compilers)[:2] > max(linkers)[:2]:
+            status = AFFECTED if "numba-cuda" in parts else LOOK_OUT
+        elif max(compilers)[0] < max(linkers)[0]:
+            status, why = LOOK_OUT, why + ": that it links LTO-IR of an older major version is not promised"
         else:
-            status = AFFECTED if "numba-cuda" in parts or "numba-cuda-mlir" in parts else LOOK_OUT
+            status = NOT_AFFECTED
     return about_the_chain("nvvm-and-nvjitlink", "NVVM newer than nvJitLink: ERROR_OUTDATED_LIBRARY (14), ERROR_INTERNAL (6), or "
-                           "may need newer version of nvJitLink library", status, why, "Install an nvJitLink as new as NVVM, or newer.")
+                           "may need newer version of nvJitLink library", status, why,
+                           "Install an nvJitLink of NVVM's major version, as new as NVVM or newer.")
 
 
 def two_toolkits(parts):

@@ -253,10 +253,46 @@ def test_driver_without_a_gpu(tmp_path, environments):
 
 
 @pytest.mark.parametrize("nvrtc, driver, expected", [
-    ("12.9.86", "13.0", NOT_AFFECTED), ("12.0.140", "12.0", NOT_AFFECTED), ("12.9.86", "12.4", CANNOT_TELL),
-    ("13.4.92", "13.0", CANNOT_TELL), ("13.0.88", "12.9", AFFECTED), ("12.9.86", None, CANNOT_TELL)])
+    ("12.9.86", "13.0", NOT_AFFECTED), ("12.0.140", "12.0", NOT_AFFECTED), ("12.9.86", "12.4", LOOK_OUT),
+    ("13.4.92", "13.0", LOOK_OUT), ("13.0.88", "12.9", AFFECTED), ("weird", "13.0", CANNOT_TELL), ("12.9.86", None, CANNOT_TELL)])
 def test_nvrtc_and_the_driver(nvrtc, driver, expected):
     assert judge("nvrtc-and-driver", driver, nvidia_cuda_nvrtc_cu12=nvrtc) == expected
+
+
+NVVM_12, NVVM, LINK_12, LINK = "nvidia_cuda_nvcc_cu12", "nvidia_nvvm", "nvidia_nvjitlink_cu12", "nvidia_nvjitlink"
+
+
+@pytest.mark.parametrize("versions, expected", [
+    ({}, NOT_AFFECTED), ({NVVM: "13.4.92"}, NOT_AFFECTED), ({LINK: "13.0.88"}, NOT_AFFECTED),
+    ({"numba_cuda": "0.30.4", NVVM: "13.4.92", LINK: "13.0.88"}, AFFECTED), ({NVVM: "13.4.92", LINK: "13.0.88"}, LOOK_OUT),
+    ({"numba_cuda": "0.30.4", NVVM: "13.4.92", LINK: "13.4.40"}, NOT_AFFECTED), ({NVVM: "weird", LINK: "13.0.88"}, CANNOT_TELL),
+    ({"numba_cuda": "0.30.4", NVVM_12: "12.9.86", NVVM: "13.4.92", LINK_12: "12.9.86"}, AFFECTED),
+    ({"numba_cuda": "0.30.4", NVVM_12: "12.9.86", NVVM: "13.4.92", LINK_12: "12.9.86", LINK: "13.5.37"}, NOT_AFFECTED),
+    ({"numba_cuda": "0.30.4", NVVM_12: "12.9.86", LINK: "13.5.37"}, LOOK_OUT),
+    ({"numba_cuda": "0.30.4", "cuda_nvvm_impl": "13.4.92", "libnvjitlink": "13.0.88"}, AFFECTED)])
+def test_nvvm_and_its_linker(versions, expected):
+    assert judge("nvvm-and-nvjitlink", **versions) == expected
+
+
+NVRTC_12, NVRTC = "nvidia_cuda_nvrtc_cu12", "nvidia_cuda_nvrtc"
+
+
+@pytest.mark.parametrize("versions, expected", [
+    ({"cupy_cuda12x": "14.2.0", NVRTC_12: "12.9.86", NVRTC: "13.4.92"}, LOOK_OUT),
+    ({"cupy_cuda12x": "14.2.0", NVRTC_12: "12.9.86", LINK: "13.5.37"}, NOT_AFFECTED),
+    ({"cupy_cuda13x": "14.2.0", NVRTC_12: "12.9.86", NVRTC: "13.4.92"}, NOT_AFFECTED),
+    ({"cuda_bindings": "12.9.10", NVVM_12: "12.9.86", NVVM: "13.4.92"}, LOOK_OUT),
+    ({"cuda_bindings": "13.5.0", NVVM_12: "12.9.86", NVVM: "13.4.92"}, NOT_AFFECTED),
+    ({NVRTC_12: "12.9.86", NVRTC: "13.4.92"}, NOT_AFFECTED)])
+def test_two_toolkits(versions, expected):
+    assert judge("two-toolkits", **versions) == expected
+
+
+def test_a_linker_that_is_too_old_is_told_with_both_releases():
+    machine = Machine("python", "3.12.1", {"numba-cuda": "0.30.4", "nvidia-nvvm": "13.4.92", "nvidia-nvjitlink": "13.0.88"})
+    (found,) = (finding for finding in diagnose(machine) if finding.name == "nvvm-and-nvjitlink")
+    assert found.why == "nvidia-nvvm 13.4.92, with nvidia-nvjitlink 13.0.88" and found.chapter.endswith("/08-newer.ipynb")
+    assert found.cure == "Install an nvJitLink of NVVM's major version, as new as NVVM or newer."
 
 
 @pytest.mark.parametrize("versions, expected", [
