@@ -8,7 +8,7 @@ import sys as _sys
 from importlib.metadata import version as _version
 from types import ModuleType as _ModuleType
 
-if _version("numba-cuda-mlir") < "0.4.2":
+if tuple(map(int, _version("numba-cuda-mlir").split(".")[:3])) < (0, 4, 2):
     try:
         _ctypes.CDLL("libcuda.so.1")
     except OSError:

@@ -22,6 +22,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -31,8 +32,10 @@ from hypothesis.extra.numpy import from_dtype
 
 try:
     from numba_cuda_mlir import cuda
-except ImportError:
+    PACKAGE = "numba-cuda-mlir"
+except ModuleNotFoundError:
     from numba import cuda
+    PACKAGE = "numba-cuda"
 
 ROWS, TABLES = 64, 8
 PROCESSES, SECONDS = min(12, os.cpu_count()), 60        # at once; for one entry
@@ -91,6 +94,7 @@ def run(entries, keep=None):
     with ThreadPoolExecutor(PROCESSES) as pool:
         answers = dict(itertools.chain.from_iterable(pool.map(lambda first: answered(entries, first), range(PROCESSES))))
     said = {entry.name: answers[number] for number, entry in enumerate(entries)}
+    print(PACKAGE, version(PACKAGE))
     good = {name for name in said if said[name].startswith("right")}
     print(*(f"{name}: {said[name]}" for name in said if not (keep and name in good)), sep="\n")
     print(len(good), "of", len(said), "right")
@@ -170,7 +174,7 @@ def values(dtype):
     if edges(dtype):
         strategies.insert(0, st.sampled_from(edges(dtype)))
     if dtype.kind == "f":
-        strategies.append(st.floats(-100, 100, width=8 * dtype.itemsize))
+        strategies += [st.floats(-100, 100, width=8 * dtype.itemsize), st.integers(-999, 999).map(float)]
     return st.one_of(strategies)
 
 
