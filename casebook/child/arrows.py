@@ -56,7 +56,7 @@ def needs(oldest, driver):
 def installed(pattern):
     """Releases of one part, the one first that cuda.pathfinder finds first: it looks into CUDA 13's folder before that of CUDA 12."""
     names = (p for p in distributions() if re.fullmatch(pattern, re.sub(r"[-_.]+", "-", p.metadata["Name"] or "").lower()))
-    return sorted({tuple(map(int, p.version.split("."))) for p in names}, reverse=True)
+    return sorted({tuple(map(int, re.findall(r"\d+", p.version)[:3])) for p in names}, reverse=True)
 
 
 def of_this_machine():
