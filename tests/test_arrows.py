@@ -21,7 +21,7 @@ def said(monkeypatch, capsys):
         arrows.report(driver)
         lines = capsys.readouterr().out.splitlines()
         blank = lines.index("")
-        return {line[:width].strip(): line[width:].strip() for width, part in ((11, lines[:blank]), (36, lines[blank + 1:])) for line in part}
+        return {line[:at].strip(): line[at:].strip() for at, part in ((11, lines[:blank]), (36, lines[blank + 1:])) for line in part}
 
     return report
 
@@ -32,7 +32,8 @@ BROKEN, CROSSED = "BROKEN: nvJitLink is older than the compiler", "NOT PROMISED:
 
 @pytest.mark.parametrize("driver, packages, expected", [
     ((13, 0), {"nvidia_nvvm": "13.4.92", "nvidia_nvjitlink": "13.5.37"},
-     {"PTX > driver": OLDER.format("13.4"), "PTX > nvJitLink > driver": WILL.format("13.0"), "LTO-IR > nvJitLink > driver": WILL.format("13.0")}),
+     {"PTX > driver": OLDER.format("13.4"), "PTX > nvJitLink > driver": WILL.format("13.0"),
+      "LTO-IR > nvJitLink > driver": WILL.format("13.0")}),
     ((13, 4), {"nvidia_nvvm": "13.4.92", "nvidia_nvjitlink": "13.0.88"},
      {"PTX > driver": WILL.format("13.4"), "PTX > nvJitLink > driver": BROKEN, "LTO-IR > nvJitLink > driver": BROKEN}),
     ((12, 8), {"nvidia_cuda_nvcc_cu12": "12.9.86", "nvidia_nvjitlink": "13.5.37"},
