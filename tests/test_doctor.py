@@ -23,10 +23,11 @@ ONE, TWO, THREE, FOUR, FIVE = "01-default-arguments", "02-grid-sync-cache", "03-
 NUMBA, NUMPY = "numba==0.65.1", "numpy==2.4.6"
 BROKEN = [(ONE, NUMBA, NUMPY), (ONE, NUMBA, NUMPY, "numba-cuda==0.7.0"), (TWO, "numba==0.59.0", "numpy==1.26.4"),
           (THREE, "cuda-core==0.1.1"), (FOUR, "cupy-cuda12x==13.4.0", "numpy==2.2.6"), (FIVE, "nanobind==2.1.0"),
-          ("18-numpy-2.5", "numba-cuda==0.30.4", "numpy==2.5.0")]
+          ("18-numpy-2.5", "numba-cuda==0.30.4", "numpy==2.5.0"), ("09-second-gpu", "numba-cuda==0.30.0", NUMPY)]
 FIXED = [(ONE, NUMBA, NUMPY, "numba-cuda==0.8.1"), (TWO, "numba==0.59.1", "numpy==1.26.4"), (TWO, "numba==0.59.0", "numba-cuda==0.30.4"),
          (THREE, "cuda-core==0.2.0"), (THREE, "cuda-core==1.2.2"), (FOUR, "cupy-cuda12x==13.4.0", "numpy==1.26.4"),
-         (FOUR, "cupy-cuda12x==14.2.0", "numpy==2.2.6"), (FIVE, "nanobind==2.2.0"), ("18-numpy-2.5", "numba-cuda==0.30.4", NUMPY)]
+         (FOUR, "cupy-cuda12x==14.2.0", "numpy==2.2.6"), (FIVE, "nanobind==2.2.0"), ("18-numpy-2.5", "numba-cuda==0.30.4", NUMPY),
+         ("09-second-gpu", "numba-cuda==0.30.1", NUMPY)]
 ALSO = {          # what else bites in a fixed environment, by its first pin
     NUMBA: {"23-reversed-table"}, "numba==0.59.1": {ONE, "23-reversed-table"}, "cuda-core==0.2.0": {"11-byte-offset"},
     "cupy-cuda12x==13.4.0": {"12-sort-out-of-memory", "14-two-billion", "15-filter-in-place", "24-impossible-draw"}}
@@ -355,7 +356,8 @@ def test_kernel_of_the_book_is_well():
     pins = dict(re.findall(r"(?m)^([\w-]+)==([\w.]+)", (ROOT / "requirements.txt").read_text()))
     findings = diagnose(Machine("python", "3.12.1", pins, cuda="13.0"))
     bites = {finding.name: finding.status for finding in findings if finding.status != NOT_AFFECTED}
-    everywhere = {case.name for case in doctor.CASES for part in case.ranges if part.everywhere and part.part in ("numba-cuda", "cupy")}
+    ours = "numba-cuda", "cupy", "cuda-core"
+    everywhere = {case.name for case in doctor.CASES for part in case.ranges if part.everywhere and part.part in ours}
     assert bites == dict.fromkeys(everywhere, LOOK_OUT)
 
 
