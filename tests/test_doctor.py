@@ -23,13 +23,15 @@ ONE, TWO, THREE, FOUR, FIVE = "01-default-arguments", "02-grid-sync-cache", "03-
 NUMBA, NUMPY = "numba==0.65.1", "numpy==2.4.6"
 BROKEN = [(ONE, NUMBA, NUMPY), (ONE, NUMBA, NUMPY, "numba-cuda==0.7.0"), (TWO, "numba==0.59.0", "numpy==1.26.4"),
           (THREE, "cuda-core==0.1.1"), (FOUR, "cupy-cuda12x==13.4.0", "numpy==2.2.6"), (FIVE, "nanobind==2.1.0"),
-          ("18-numpy-2.5", "numba-cuda==0.30.4", "numpy==2.5.0"), ("09-second-gpu", "numba-cuda==0.30.0", NUMPY)]
+          ("18-numpy-2.5", "numba-cuda==0.30.4", "numpy==2.5.0"), ("09-second-gpu", "numba-cuda==0.30.0", NUMPY),
+          ("07-freed-in-flight", "cuda-core==0.3.2")]
 FIXED = [(ONE, NUMBA, NUMPY, "numba-cuda==0.8.1"), (TWO, "numba==0.59.1", "numpy==1.26.4"), (TWO, "numba==0.59.0", "numba-cuda==0.30.4"),
          (THREE, "cuda-core==0.2.0"), (THREE, "cuda-core==1.2.2"), (FOUR, "cupy-cuda12x==13.4.0", "numpy==1.26.4"),
          (FOUR, "cupy-cuda12x==14.2.0", "numpy==2.2.6"), (FIVE, "nanobind==2.2.0"), ("18-numpy-2.5", "numba-cuda==0.30.4", NUMPY),
-         ("09-second-gpu", "numba-cuda==0.30.1", NUMPY)]
+         ("09-second-gpu", "numba-cuda==0.30.1", NUMPY), ("07-freed-in-flight", "cuda-core==0.4.0")]
 ALSO = {          # what else bites in a fixed environment, by its first pin
-    NUMBA: {"23-reversed-table"}, "numba==0.59.1": {ONE, "23-reversed-table"}, "cuda-core==0.2.0": {"11-byte-offset"},
+    NUMBA: {"23-reversed-table"}, "numba==0.59.1": {ONE, "23-reversed-table"},
+    "cuda-core==0.2.0": {"07-freed-in-flight", "11-byte-offset"}, "cuda-core==0.4.0": {"11-byte-offset"},
     "cupy-cuda12x==13.4.0": {"12-sort-out-of-memory", "14-two-billion", "15-filter-in-place", "24-impossible-draw"}}
 
 
