@@ -6,7 +6,7 @@ from . import clone, verdict
 from .cuda_home import LINKS
 from .errors import HeaderError, WrongUse
 from .header import BLOCK
-from .notebook import Notebook
+from .notebook import Notebook, gpus_of
 from .run import CHILD
 
 BEGINNING = r'''import os
@@ -78,8 +78,8 @@ def printed(notebook, cell):
     """Comment: the stored output, and where it comes from."""
     receipt = notebook.receipt
     if receipt and cell.text:
-        machine = f"{receipt['gpu']}, driver {receipt['driver']}, Python {receipt['python']}, {receipt['date']}"
-        yield f"# What it printed on a machine with an {machine}:"
+        machine = f"{gpus_of(receipt)}, driver {receipt['driver']}, Python {receipt['python']}, {receipt['date']}"
+        yield f"# What it printed on a machine with {machine}:"
         yield from (f"#     {line}".rstrip() for line in cell.text.splitlines())
         yield ""
 

@@ -165,3 +165,9 @@ def joined(output):
 
 def whole(text):
     return "".join(text) if isinstance(text, list) else text
+
+
+def gpus_of(receipt):
+    """The GPUs of the machine that a receipt tells of: "an NVIDIA H200", or "2 × NVIDIA H200"."""
+    count = receipt.get("gpus", 1)
+    return f"{count} × {receipt['gpu']}" if count > 1 else f"an {receipt['gpu']}"
