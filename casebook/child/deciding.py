@@ -63,8 +63,8 @@ def _root(a, out):
     out[0] = math.sqrt(a[0])
 
 
-def _square(a, out):
-    out[0] = a[0] ** 2
+def _cube(a, out):
+    out[0] = a[0] ** 3
 
 
 def _shuffled(a, out):
@@ -89,7 +89,7 @@ LIVE = {
     "float64 != float64": (_unequal, "float64 float64 boolean", r"setp\.neu\.f64|setp\.ne\.f64"),
     "max of uint32": (_larger, "uint32 uint32 uint32", r"max\.u32|max\.s32"),
     "uint64 < float64": (_less, "uint64 float64 boolean", r"cvt\.rn\.f64\.u64|cvt\.rn\.f64\.s64"),
-    "int32 ** 2": (_square, "int32 int64", r"mul\.wide\.s32|mul\.lo\.s64|mul\.lo\.s32"),
+    "int8 ** 3": (_cube, "int8 int64", r"mul\.wide\.s32|mul\.lo\.s64|mul\.lo\.s16"),
     "math.sqrt(int32)": (_root, "int32 float64", r"sqrt\.rn\.f64|sqrt\.rn\.f32"),
     "round(float64)": (_rounded, "float64 int64", r"cvt\.rni\.s64\.f64|cvt\.rni\.f64\.f64|add\.rz\.f64"),
     "atomic.max of uint32": (_largest, "uint32 uint32", r"\w+\.global\.max\.u32|\w+\.global\.max\.s32"),

@@ -57,3 +57,10 @@ def five(cuda):
 SIGNATURES = {"copy": "void(float32[::1], float32[::1])", "stencil": "void(float32[:, ::1], float32[:, ::1])",
               "reduction": "void(int32[::1], int32[::1])", "histogram": "void(uint8[::1], int32[::1])",
               "matmul": "void(float32[:, ::1], float32[:, ::1], float32[:, ::1])"}
+
+
+def cubin(compiled):
+    """Machine code of a kernel that was compiled for its signature, for compute capability 9.0: what `overloads` of either package has."""
+    if hasattr(compiled, "cres"):                   # numba-cuda-mlir
+        return bytes(compiled.cres.metadata["cubin"])
+    return bytes(compiled._codelibrary.get_cubin((9, 0)).code)
