@@ -24,11 +24,12 @@ NUMBA, NUMPY = "numba==0.65.1", "numpy==2.4.6"
 BROKEN = [(ONE, NUMBA, NUMPY), (ONE, NUMBA, NUMPY, "numba-cuda==0.7.0"), (TWO, "numba==0.59.0", "numpy==1.26.4"),
           (THREE, "cuda-core==0.1.1"), (FOUR, "cupy-cuda12x==13.4.0", "numpy==2.2.6"), (FIVE, "nanobind==2.1.0"),
           ("18-numpy-2.5", "numba-cuda==0.30.4", "numpy==2.5.0"), ("09-second-gpu", "numba-cuda==0.30.0", NUMPY),
-          ("07-freed-in-flight", "cuda-core==0.3.2")]
+          ("07-freed-in-flight", "cuda-core==0.3.2"), ("06-one-import", "numba-cuda-mlir==0.4.1", NUMPY)]
 FIXED = [(ONE, NUMBA, NUMPY, "numba-cuda==0.8.1"), (TWO, "numba==0.59.1", "numpy==1.26.4"), (TWO, "numba==0.59.0", "numba-cuda==0.30.4"),
          (THREE, "cuda-core==0.2.0"), (THREE, "cuda-core==1.2.2"), (FOUR, "cupy-cuda12x==13.4.0", "numpy==1.26.4"),
          (FOUR, "cupy-cuda12x==14.2.0", "numpy==2.2.6"), (FIVE, "nanobind==2.2.0"), ("18-numpy-2.5", "numba-cuda==0.30.4", NUMPY),
-         ("09-second-gpu", "numba-cuda==0.30.1", NUMPY), ("07-freed-in-flight", "cuda-core==0.4.0")]
+         ("09-second-gpu", "numba-cuda==0.30.1", NUMPY), ("07-freed-in-flight", "cuda-core==0.4.0"),
+         ("06-one-import", "numba-cuda-mlir==0.6.0", NUMPY)]
 ALSO = {          # what else bites in a fixed environment, by its first pin
     NUMBA: {"23-reversed-table"}, "numba==0.59.1": {ONE, "23-reversed-table"},
     "cuda-core==0.2.0": {"07-freed-in-flight", "11-byte-offset"}, "cuda-core==0.4.0": {"11-byte-offset"},
@@ -313,6 +314,9 @@ def test_which_numba_has_the_guard(versions, expected):
     (FOUR, {"cupy_cuda11x": "13.4.0", "cupy_cuda12x": "14.2.0", "numpy": "2.2.6"}, CANNOT_TELL),
     (FOUR, {"cupy": "13.2", "numpy": "2.0.0"}, AFFECTED), (FOUR, {"cupy": "13.1.0", "numpy": "2.0.0"}, NOT_AFFECTED),
     ("18-numpy-2.5", {"numba_cuda": "0.30.5", "numpy": "2.5.5"}, CANNOT_TELL),
+    ("06-one-import", {"numba_cuda_mlir": "0.2.0"}, CANNOT_TELL), ("06-one-import", {"numba_cuda_mlir": "0.5.2"}, AFFECTED),
+    ("06-one-import", {"numba_cuda_mlir": "0.5.3"}, NOT_AFFECTED), ("06-still", {"numba_cuda_mlir": "0.6.0"}, LOOK_OUT),
+    ("06-still", {"numba_cuda_mlir": "0.6.1"}, CANNOT_TELL),
     ("18-numpy-2.5", {"numba_cuda": "0.20.1", "numpy": "2.5.5"}, NOT_AFFECTED),
     ("numba-0.66", {"numba_cuda": "0.17.0", "numba": "0.68.1"}, NOT_AFFECTED),
     ("numba-0.66", {"numba_cuda": "0.18.0", "numba": "0.66.0"}, AFFECTED),
