@@ -155,10 +155,6 @@ CASES = (
          (Range("numba-cuda-mlir", fixed="0.5.3", last="0.5.2", oldest="0.3.0"),),
          "Install numba-cuda-mlir 0.6.0 or later, and test the kernels against numba-cuda or NumPy.",
          "06-one-import"),
-    Case("06-still", "A kernel in numba-cuda-mlir: x != x misses NaN, max of unsigned numbers is signed, math.sqrt(integer) is float32",
-         (Range("numba-cuda-mlir", newest="0.6.0", everywhere=True),),
-         "Use math.isnan(x), compare unsigned numbers with <, and write math.sqrt(float(n)).",
-         "06-one-import"),
     Case("07-freed-in-flight", "A buffer of cuda.core that was dropped is still written, and somebody else has its memory: wrong numbers",
          (Range("cuda-core", fixed="0.4.0", last="0.3.2", oldest="0.1.1"),),
          "Install cuda-core 0.4.0 or later; until then free on the stream that used the buffer: buffer.close(stream).",
@@ -238,6 +234,10 @@ BESIDE = (          # told in a chapter about another case
          (Range("numba-cuda", since="0.18.0", fixed="0.30.4", last="0.30.3"),),
          "Install numba-cuda 0.30.4 or later, or Numba older than 0.66.",
          "18-numpy-2.5", beside=Range("numba", since="0.66.0")),
+    Case("06-still", "A kernel in numba-cuda-mlir: x != x misses NaN, max of unsigned numbers is signed, math.sqrt(integer) is float32",
+         (Range("numba-cuda-mlir", newest="0.6.0", everywhere=True),),
+         "Use math.isnan(x), compare unsigned numbers with <, and write math.sqrt(float(n)).",
+         "06-one-import"),
 )
 
 
