@@ -175,6 +175,16 @@ def index_beyond_127(a, b, out):
     out[i] = a[i] if wide[int(b[i]) | 128] == 0 else -2
 
 
+@kernel("int64 uint8 -> int64", lambda a, b: 3 * b.astype(np.int64))
+def look_up_by_a_byte(a, b, out):
+    i, wide = cuda.threadIdx.x, cuda.shared.array(384, np.int64)
+    for k in range(i, 384, 64):
+        wide[k] = 3 * (k - 128)
+    cuda.syncthreads()
+    table = wide[128:]
+    out[i] = table[b[i]]
+
+
 @kernel("int64 -> int64", lambda a: np.r_[a[1:], 0])
 def slice_from_one(a, out):
     i, rest = cuda.threadIdx.x, a[1:]
@@ -244,8 +254,9 @@ def written_by_minus_one(a, out):
     out[i - 64] = a[i] // 2 % 5 - 3
 
 
-INDEXING = [last_first, minus_one, index_int8, index_uint8, index_beyond_127, slice_from_one, slice_to_minus_one, slice_last_three,
-            slice_every_second, slice_reversed, slice_beyond_the_end, row_then_minus_one, transposed, counting_down, written_by_minus_one]
+INDEXING = [last_first, minus_one, index_int8, index_uint8, index_beyond_127, look_up_by_a_byte, slice_from_one, slice_to_minus_one,
+            slice_last_three, slice_every_second, slice_reversed, slice_beyond_the_end, row_then_minus_one, transposed, counting_down,
+            written_by_minus_one]
 
 
 def atomic(name, signature, judge, where=lambda *row: True):
@@ -263,6 +274,8 @@ def small(a):
 ATOMICS = [
     *(atomic("add", f"{t} -> {t}", lambda a: a.sum(dtype=a.dtype)) for t in ("int32", "uint32", "int64", "uint64")),
     *(atomic("add", f"{t} -> {t}", lambda a: a.sum(), where=small) for t in ("float32", "float64")),
+    *(atomic("add", f"{t} -> {result}", lambda a, result=result: a.sum(dtype=result)) for t, result in (
+        ("int32", "int64"), ("uint8", "int64"), ("uint8", "float64"))),
     atomic("sub", "int32 -> int32", lambda a: a[0] - a[1:].sum(dtype=a.dtype)),
     *(atomic(name, f"{t} -> {t}", judge) for name, judge in (("max", np.max), ("min", np.min))
       for t in ("int32", "uint32", "int64", "uint64")),
@@ -276,6 +289,23 @@ ATOMICS = [
 @kernel("int64 -> int64", lambda a: np.bincount(a % 64, minlength=64))
 def histogram(a, out):
     cuda.atomic.add(out, a[cuda.threadIdx.x] % 64, 1)
+
+
+@kernel("uint8 -> int64", lambda a: (a[:, None] == a).sum(0))
+def histogram_of_bytes(a, out):
+    i, wide = cuda.threadIdx.x, cuda.shared.array(384, np.int64)
+    for k in range(i, 384, 64):
+        wide[k] = 0
+    cuda.syncthreads()
+    counts = wide[128:]
+    cuda.atomic.add(counts, a[i], 1)
+    cuda.syncthreads()
+    out[i] = counts[np.int64(a[i])]
+
+
+@kernel("int64 -> int64", lambda a: np.r_[np.zeros(63, int), a.sum()])
+def atomic_add_at_minus_one(a, out):
+    cuda.atomic.add(out, -1, a[cuda.threadIdx.x])
 
 
 @kernel("int32 -> int32", lambda a: np.where(np.arange(64) == 0, 1, 0))
@@ -333,7 +363,8 @@ def syncthreads_count(a, out):
     out[i] = cuda.syncthreads_count(1 if a[i] > 0 else 0)
 
 
-SHARED = [histogram, atomic_cas, shared_scan, shared_reversed, shared_two_dimensions, local_array, syncthreads_count]
+SHARED = [histogram, histogram_of_bytes, atomic_add_at_minus_one, atomic_cas, shared_scan, shared_reversed, shared_two_dimensions,
+          local_array, syncthreads_count]
 
 
 def shuffled(name, argument, signature, source):

@@ -75,6 +75,14 @@ def _largest(a, out):
     cuda.atomic.max(out, 0, a[0])
 
 
+def _looked_up(a, out):
+    out[0] = out[a[0]]
+
+
+def _added(a, out):
+    cuda.atomic.add(out, 0, a[0])
+
+
 # what is asked: the kernel, the types of its arrays, and the instructions that decide: first the right one
 MENDED = {
     "a % b": (_remainder, "int32 int32 int32", r"rem\.s64|rem\.u32"),
@@ -93,6 +101,8 @@ LIVE = {
     "math.sqrt(int32)": (_root, "int32 float64", r"sqrt\.rn\.f64|sqrt\.rn\.f32"),
     "round(float64)": (_rounded, "float64 int64", r"cvt\.rni\.s64\.f64|cvt\.rni\.f64\.f64|add\.rz\.f64"),
     "atomic.max of uint32": (_largest, "uint32 uint32", r"\w+\.global\.max\.u32|\w+\.global\.max\.s32"),
+    "a[uint8]": (_looked_up, "uint8 int32", r"ld\.global\.u8|ld\.global\.s8"),
+    "atomic.add, int32 to int64": (_added, "int32 int64", r"ld\.global\.s32|ld\.global\.u32"),
     "shfl_sync of float64": (_shuffled, "float64 float64", r"bfi\.b64|cvt\.rn\.f32\.f64"),
     "cuda.grid(1)": (_grid, "int8", r"mul\.wide\.[su]32|mad\.lo\.s32"),
 }

@@ -35,7 +35,7 @@ def five(cuda):
         part[t] = 0
         cuda.syncthreads()
         for k in range(cuda.grid(1), a.size, cuda.gridsize(1)):
-            cuda.atomic.add(part, a[k], int32(1))
+            cuda.atomic.add(part, int32(a[k]), int32(1))
         cuda.syncthreads()
         cuda.atomic.add(bins, t, part[t])
 
