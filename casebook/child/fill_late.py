@@ -3,6 +3,7 @@
     buffer = device.allocate(4096, stream=stream)
     fill(stream, buffer, -1, 2_000_000_000)     # waits so many clock ticks, about a second, and writes -1
     values(buffer)                              # {-1.0}: what lies there now; waits for no stream that cuda.core made
+    mark(stream)                                # an event with a time; two of them subtracted are milliseconds
 """
 import cuda.core as _core
 import numpy as _np
@@ -32,3 +33,8 @@ def values(buffer):
     error, = _driver.cuMemcpyDtoH(host.ctypes.data, int(buffer.handle), host.nbytes)
     assert error == 0, error
     return set(host.tolist())
+
+
+def mark(stream):
+    """An event behind the work that the stream has been given; up to cuda-core 0.4.2."""
+    return stream.record(options=_core.EventOptions(enable_timing=True))
