@@ -87,7 +87,7 @@ def kernel(signature, judge, rows=64, where=lambda *row: True, ulp=0):
 def run(entries, keep=None):
     """Print a line for each entry, then how many are right. The script that calls this starts itself, once for each share of them.
 
-    With `keep`, the name of a file, those that are right are only counted, and {entry: what became of it} goes there as JSON.
+    With `keep`, the name of a file, only their number is printed, and {entry: what became of it} goes there as JSON.
     """
     if len(sys.argv) > 1:
         return share(entries, int(sys.argv[1]))
@@ -95,11 +95,11 @@ def run(entries, keep=None):
         answers = dict(itertools.chain.from_iterable(pool.map(lambda first: answered(entries, first), range(PROCESSES))))
     said = {entry.name: answers[number] for number, entry in enumerate(entries)}
     print(PACKAGE, version(PACKAGE))
-    good = {name for name in said if said[name].startswith("right")}
-    print(*(f"{name}: {said[name]}" for name in said if not (keep and name in good)), sep="\n")
-    print(len(good), "of", len(said), "right")
     if keep:
         Path(keep).write_text(json.dumps(said))
+    else:
+        print(*(f"{name}: {said[name]}" for name in said), sep="\n")
+    print(sum(line.startswith("right") for line in said.values()), "of", len(said), "right")
 
 
 def answered(entries, first):
