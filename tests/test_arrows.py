@@ -20,8 +20,8 @@ def said(monkeypatch, capsys):
         monkeypatch.setattr(arrows, "of_this_machine", lambda: None)
         arrows.report(driver)
         lines = capsys.readouterr().out.splitlines()
-        blank = lines.index("")
-        return {line[:at].strip(): line[at:].strip() for at, part in ((11, lines[:blank]), (36, lines[blank + 1:])) for line in part}
+        parts = zip((11, 36), "\n".join(lines).split("\n\n"), strict=False)
+        return {line[:at].strip(): line[at:].strip() for at, part in parts for line in part.splitlines()}
 
     return report
 

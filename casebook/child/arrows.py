@@ -1,8 +1,7 @@
 """Which routes from source to machine code an environment has, and which drivers each needs. No GPU, and the standard library alone.
 
-    import arrows
-    arrows.report()                     with the driver of this machine
-    arrows.report(driver=(13, 0))       with a driver that supports CUDA 13.0, as the first lines of nvidia-smi say it
+    PYTHON arrows.py                    run by the Python of the environment: with the driver of this machine
+    arrows.report(driver=(13, 0))       with a driver that supports CUDA 13.0; nvidia-smi says it behind "CUDA Version:"
 
 It sees packages of pip: no conda, no CUDA_PATH, nothing that the process has loaded already. It does not ask which GPU there is. Where
 the rules come from: chapter "Newer than the driver, newer than the linker"; that CUDA 12.5 and 12.6 both write PTX 8.5, NVIDIA's table.
@@ -23,6 +22,8 @@ def report(driver=None):
         print(f"{part:10}", ", behind it ".join(map(dotted, releases)) or "no package of pip")
     print("driver    ", f"of CUDA {dotted(driver)}" if driver else "none on this machine")
     nvrtc, nvvm, linker = (found[part][0] if found[part] else None for part in PARTS)
+    if not nvrtc and not nvvm:
+        return
     print()
     for name, maker in ("NVRTC", nvrtc), ("NVVM", nvvm):
         if maker:
@@ -34,6 +35,8 @@ def report(driver=None):
                 "NOT PROMISED: LTO-IR of an older major version" if crossed else through(linker, maker[:2], driver))
     if nvrtc:
         say("NVRTC > cubin > driver", needs((nvrtc[0], 0), driver))
+    print("\nnumba-cuda goes NVVM > LTO-IR > nvJitLink > driver, CuPy goes NVRTC > cubin > driver.")
+    print("Not looked at: which GPU there is, and whether compiler and linker know it; conda; CUDA_PATH.")
 
 
 def say(route, what):
@@ -71,3 +74,7 @@ def of_this_machine():
 
 def dotted(release):
     return ".".join(map(str, release))
+
+
+if __name__ == "__main__":
+    report()

@@ -2,6 +2,7 @@
 
     chain.compile()     one kernel, by each NVRTC and each libNVVM, into the folder made/
     chain.link()        gives each file of made/ to each nvJitLink, and each PTX to each ptxas; their cubins go to linked/
+    chain.labels()      gives objects to each nvJitLink, with other numbers where they say their age
     chain.load()        gives every file of both folders to the driver, launches the kernel and looks at the result
 
 Packages of CUDA 12 and 13 have different names, so one environment holds two releases of each tool. A folder that cells share
@@ -77,21 +78,23 @@ def compile(folder="made"):
 
 
 def age(code):
-    """What a file says of the release that made it: PTX its version, an ELF file fields of its header and a number of its note."""
+    """What a file says of the release that made it: PTX its version (and its GPU), an ELF file fields of its header and of its note."""
     if code[:4] == b"\x7fELF":
         note = code.find(CUINFO)
         said = f", cuinfo {int.from_bytes(code[note + 20:note + 24], 'little')}" if note >= 0 else ""
         return f"OS ABI {code[7]}, e_version {int.from_bytes(code[20:24], 'little')}{said}"
-    return next((line for line in code.decode("latin-1").splitlines() if line.startswith(".version")), "")
+    return " ".join(line for line in code.decode("latin-1").splitlines() if line.startswith((".version", ".target")))
 
 
-def highest(linker, file, place):
-    """The highest number in `place` of an object ("e_version" or "cuinfo") with which a release of nvJitLink still takes it, in words."""
-    path, taken = tools("nvJitLink")[linker], []
-    for number in (*range(100, 140), 999):
-        if nvjitlink(path, linker, relabelled(file, place, number), "object").word == "yes":
-            taken.append(number)
-    return "any" if 999 in taken else f"up to {max(taken, default='none')}"
+def labels(folder="made"):
+    """Prints up to which number each nvJitLink takes an object, in the places where CUDA 12 and 13 write their release."""
+    for linker, path in tools("nvJitLink").items():
+        for made_by, place in ("12.0.140", "e_version"), ("13.0.88", "e_version"), ("13.0.88", "cuinfo"):
+            file = Path(folder, f"NVRTC-{made_by}.object")
+            taken = [number for number in (*range(100, 140), 999)
+                     if nvjitlink(path, linker, relabelled(file, place, number), "object").word == "yes"]
+            most = "any" if 999 in taken else f"up to {max(taken)}" if taken else "none"
+            print(f"nvJitLink {linker:9}object of {made_by:9}{place:10}{most}")
 
 
 def relabelled(file, place, number):
@@ -149,7 +152,7 @@ def link(folder="made", into="linked"):
     Path(into).mkdir(exist_ok=True)
     files, messages = sorted(Path(folder).iterdir(), key=key), {}
     releases = sorted({release_of(file) for file in files if file.name.startswith("NVRTC")}, key=order)
-    print(f"{'':27}", *(f"{short(release):>5}" for release in releases))
+    print(f"{'files of the compilers of':27}", *(f"{short(release):>5}" for release in releases))
     for linker in "nvJitLink", "ptxas":
         for release, path in tools(linker).items():
             rows = {}
@@ -162,13 +165,13 @@ def link(folder="made", into="linked"):
                     Path(into, f"{file.name}-{linker}-{release}.cubin").write_bytes(result.cubin)
                 rows.setdefault(f"{NAMES[kind]} of {name}", []).append(result.word)
                 if result.message:
-                    messages.setdefault((linker, release, result.word), result.message)
+                    messages.setdefault((linker, release, result.word, NAMES[kind]), result.message)
             print(f"{linker} {release}")
             for title, words in rows.items():
                 print(f"    {title:23}", *(f"{word:>5}" for word in words))
     print()
-    for (linker, release, word), message in messages.items():
-        print(f"{linker} {release}, {word}: {message}")
+    for (linker, release, word, name), message in messages.items():
+        print(f"{linker} {release}, {word} ({name}): {message}")
 
 
 def key(file):
@@ -249,7 +252,7 @@ def load(folder="made", into="linked"):
             words = {short(release): word for release, word in row.items()}
             print(f"{title:40}", *(f"{words.get(release, ''):>5}" for release in releases))
     whole = [row for title, row in rows.items() if ", by " in title and "no" not in row.values()]
-    print(f"{len(whole)} more rows of linked files, {sum(map(len, whole))} cubins: all run\n")
+    print(f"{sum(map(len, whole))} cubins that a linker made of such files, in {len(whole)} rows more: all run\n")
     for message, found in messages.items():
         print(f"{message} ({', '.join(found)})")
 
@@ -261,7 +264,7 @@ def origin(file):
     return f"{NAMES[kind]} of {name}" + (f", by {' '.join(linker)}" if linker else ""), release
 
 
-def answers(files, at_once=8):
+def answers(files, at_once=16):
     """What launch() says of each file, in a process of its own: some errors stay until the process ends."""
     for start in range(0, len(files), at_once):
         children = [subprocess.Popen([sys.executable, __file__, str(file)], stdout=subprocess.PIPE, text=True)
