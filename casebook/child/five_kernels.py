@@ -40,7 +40,8 @@ def five(cuda):
         cuda.atomic.add(bins, t, part[t])
 
     def matmul(a, b, c):
-        left, right = cuda.shared.array((16, 16), float32), cuda.shared.array((16, 16), float32)
+        left = cuda.shared.array((16, 16), float32)
+        right = cuda.shared.array((16, 16), float32)
         j, i = cuda.grid(2)
         x, y, total = cuda.threadIdx.x, cuda.threadIdx.y, float32(0)
         for k in range(0, a.shape[1], 16):
