@@ -1,7 +1,8 @@
 """nbval over the chapters: which cells run on this machine, which outputs are compared, and the count of both.
 
-Without a GPU, GPU cells are skipped. With the receipt's GPU model every cell runs and is compared. With another model every
-cell runs and its outcome is checked, but outputs of GPU cells are not compared. CASEBOOK_REQUIRE_GPU=1 makes a missing GPU an error.
+Cells that need more GPUs than there are, one or two, are skipped. With the receipt's GPU model every other cell runs and is compared.
+With another model every other cell runs and its outcome is checked, but outputs of GPU cells are not compared. CASEBOOK_REQUIRE_GPU=1
+makes a missing GPU an error, and a missing second one not.
 """
 import collections
 
@@ -10,7 +11,7 @@ from nbval.plugin import IPyNbCell
 
 from casebook import gpu
 from casebook.chapters import Chapter
-from casebook.magic import NO_GPU
+from casebook.magic import too_few
 
 
 def pytest_configure(config):
@@ -43,8 +44,8 @@ class Places:
         item._id = item._id.parse(f"{item.parent.nodeid}::cell {cell.number}")     # pytest has no public way to rename an item
         if not cell.needs_gpu:
             return
-        if not gpu.find():
-            item.add_marker(pytest.mark.skip(reason=NO_GPU))
+        if reason := too_few(cell.gpus):
+            item.add_marker(pytest.mark.skip(reason=reason))
         elif not same_gpu(book):
             item.options["check"] = False
 

@@ -13,6 +13,7 @@ from .stamp import digest, of_outputs
 
 RECEIPT_KEYS = ("gpu", "compute_capability", "driver", "python", "date", "seconds", "environment", "cells")
 CARD_KEYS = ("Libraries", "Kind", "Affected", "Fixed in", "You see", "Upstream", "Needs")
+CLAIMS = re.compile(r"(?m)^## What the (?:article|threads) said$")         # above the table of claims and verdicts
 MACHINE_PATH = re.compile(r"/(?:home|root|Users)/\S+|/tmp/\w\S+")
 
 
@@ -49,10 +50,10 @@ class Chapter(notebook.Notebook):
 
     def needs(self, seconds):
         """Row Needs of the card after a run of `seconds`: the GPU cells, whatever stands between, and the minutes."""
-        gpu = sum(cell.needs_gpu for cell in self.cells)
+        gpu, two = sum(cell.needs_gpu for cell in self.cells), sum(cell.gpus > 1 for cell in self.cells)
         between = self.card.get("Needs", "").split("; ")[1:-1]
         minutes = max(1, round(seconds / 60))
-        return "; ".join([f"a GPU for {gpu} of {len(self.cells)} cells" if gpu else "no GPU", *between,
+        return "; ".join([f"a GPU for {gpu} of {len(self.cells)} cells{f', two for {two}' * (two > 0)}" if gpu else "no GPU", *between,
                           f"about {minutes} minute{'s' * (minutes > 1)}"])
 
     def headers(self, gpu):

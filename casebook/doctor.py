@@ -31,6 +31,7 @@ WATCHED = {         # the parts that are looked for, and the names that their pa
     "numba": "numba", "numba-cuda": "numba-cuda", "numba-cuda-mlir": "numba-cuda-mlir", "cupy": r"cupy(-(core|cuda|rocm)[\w-]*)?|amd-cupy",
     "cuda-core": "cuda-core", "cuda-bindings": "cuda-bindings", "nanobind": "nanobind", "numpy": "numpy",
     "nvrtc": r"nvidia-cuda-nvrtc(-cu\d+)?|cuda-nvrtc",
+    "nvvm": "nvidia-cuda-nvcc-cu12|nvidia-nvvm|cuda-nvvm-impl", "nvjitlink": r"nvidia-nvjitlink(-cu\d+)?|libnvjitlink",
 }
 BUILT_IN, DRIVER = "the CUDA target built into numba", "a driver for CUDA"
 
@@ -150,6 +151,19 @@ CASES = (
          "05-device-arrays",
          remains="A compiled module keeps the release it was built with; and in every release a type that names no device means CPU.",
          absent="; a module that was compiled elsewhere keeps the release it was built with"),
+    Case("06-one-import", "numba-cuda-mlir in numba-cuda's place: wrong % and // of negative numbers, int(True), bytes as floats, a[-1]",
+         (Range("numba-cuda-mlir", fixed="0.5.3", last="0.5.2", oldest="0.3.0"),),
+         "Install numba-cuda-mlir 0.6.0 or later, and test the kernels against numba-cuda or NumPy.",
+         "06-one-import"),
+    Case("07-freed-in-flight", "A buffer of cuda.core that was dropped is still written, and somebody else has its memory: wrong numbers",
+         (Range("cuda-core", fixed="0.4.0", last="0.3.2", oldest="0.1.1"),),
+         "Install cuda-core 0.4.0 or later; until then free on the stream that used the buffer: buffer.close(stream).",
+         "07-freed-in-flight",
+         remains="A second stream that uses a buffer must be declared in every release, and so must the stream of Buffer.from_handle."),
+    Case("07-second-stream", "An array that a second stream uses was dropped, and its memory is used again: wrong numbers",
+         (Range("cupy", newest="14.2.0", everywhere=True),),
+         "Before the last name goes: home.wait_event(guest.record()), or keep the array until guest is done.",
+         "07-freed-in-flight"),
     Case("19-driver-580", "Old Numba on a driver from 580: CUDA_ERROR_CONTEXT_IS_DESTROYED, or a crash",
          (Range("numba-cuda", fixed="0.8.1", last="0.8.0"), Range(BUILT_IN, fixed="0.63.0", last="0.62.1")),
          "Install numba-cuda 0.8.1 or later, or Numba 0.63.1 or later.",
@@ -158,6 +172,14 @@ CASES = (
          (Range("numba-cuda", since="0.21.1", newest="0.30.4"),),
          "Install NumPy older than 2.5.",
          "18-numpy-2.5", beside=Range("numpy", since="2.5")),
+    Case("09-second-gpu", "The first `with cuda.gpus[1]:` leaves that GPU current: later arrays of CuPy lie there",
+         (Range("numba-cuda", since="0.21.0", fixed="0.30.1", last="0.30.0"),),
+         "Install numba-cuda 0.30.1 or later.",
+         "09-second-gpu", remains="The first visit to a GPU, while another one is current, loses that other one (seen up to 0.30.4)."),
+    Case("09-device-methods", "Device(1).create_stream() makes a stream on whatever GPU is current, and says that it is on GPU 1",
+         (Range("cuda-core", newest="1.2.2", everywhere=True),),
+         "Call set_current() of the same Device right before.",
+         "09-second-gpu"),
     Case("10-unchecked-signature", "A kernel with one signature takes arrays of any type: wrong numbers, without an error",
          (Range("numba-cuda", newest="0.30.4", everywhere=True), Range(BUILT_IN, newest="0.68.1", everywhere=True)),
          "Put the signature into a list, cuda.jit([signature]), or leave it out.",
@@ -203,6 +225,11 @@ CASES = (
          (Range("numba-cuda", fixed="0.21.1", last="0.20.1"), Range(BUILT_IN, newest="0.68.1")),
          "Install numba-cuda 0.21.1 or later, or give the kernel numpy.ascontiguousarray(table).",
          "23-reversed-table"),
+    Case("24-impossible-draw", "cupy.random draws more from an urn than there is: the kernel never ends",
+         (Range("cupy", fixed="14.1.0", last="14.0.1"),),
+         "Check that nsample is at most ngood + nbad before the call; CuPy 14.1.0 or later ends, with a number.",
+         "24-impossible-draw",
+         remains="Impossible parameters give numbers without an error, and beta with negative ones never ends (seen up to 14.2.0)."),
 )
 
 BESIDE = (          # told in a chapter about another case
@@ -211,11 +238,16 @@ BESIDE = (          # told in a chapter about another case
          (Range("numba-cuda", since="0.18.0", fixed="0.30.4", last="0.30.3"),),
          "Install numba-cuda 0.30.4 or later, or Numba older than 0.66.",
          "18-numpy-2.5", beside=Range("numba", since="0.66.0")),
+    Case("06-still", "A kernel in numba-cuda-mlir: x != x misses NaN, max of unsigned numbers is signed, math.sqrt(integer) is float32",
+         (Range("numba-cuda-mlir", newest="0.6.0", everywhere=True),),
+         "Use math.isnan(x), compare unsigned numbers with <, and write math.sqrt(float(n)).",
+         "06-one-import"),
 )
 
 
 def nvrtc_and_driver(parts):
-    """The Finding on a runtime compiler that is newer than the driver. Within a major version it depends on what is loaded."""
+    """The Finding on a runtime compiler that is newer than the driver: within a major version its cubins load, its PTX does not."""
+    cure = "Install the NVRTC of the driver's CUDA version, or a newer driver."
     if "nvrtc" not in parts:
         status, why = NOT_AFFECTED, "no NVRTC from a package"
     elif DRIVER not in parts:
@@ -224,11 +256,10 @@ def nvrtc_and_driver(parts):
         ((_, cuda),) = parts[DRIVER]
         status = min((newer(version, cuda) for _, version in parts["nvrtc"]), key=WORST_FIRST.index)
         why = f"{named(parts['nvrtc'])}, with {named(parts[DRIVER])}"
-        if status == CANNOT_TELL:
-            why += ": the driver refuses PTX of this NVRTC and loads its cubins; code does the one or the other"
-    cure = "Install the NVRTC of the driver's CUDA version, or a newer driver." if status == AFFECTED else ""
-    return Finding("nvrtc-and-driver", "NVRTC newer than the driver: CUDA_ERROR_UNSUPPORTED_PTX_VERSION", status, why, cure, "",
-                   BOOK.format("03-jit-options"))
+        if status == LOOK_OUT:
+            why += ": the driver loads cubins of this NVRTC, as CuPy asks for them, and refuses its PTX"
+            cure = "Ask cuda.core for \"cubin\", not for \"ptx\", and leave CUPY_COMPILE_WITH_PTX unset."
+    return about_the_chain("nvrtc-and-driver", "NVRTC newer than the driver: CUDA_ERROR_UNSUPPORTED_PTX_VERSION", status, why, cure)
 
 
 def newer(nvrtc, cuda):
@@ -238,7 +269,43 @@ def newer(nvrtc, cuda):
         return CANNOT_TELL
     if ours[:2] <= drivers[:2]:
         return NOT_AFFECTED
-    return AFFECTED if ours[0] > drivers[0] else CANNOT_TELL
+    return AFFECTED if ours[0] > drivers[0] else LOOK_OUT
+
+
+def nvvm_and_nvjitlink(parts):
+    """The Finding on a linker older than the compiler, or of a later major version. Of several cuda-pathfinder takes the newest."""
+    if "nvvm" not in parts or "nvjitlink" not in parts:
+        status, why = NOT_AFFECTED, f"not installed: {' and '.join(part for part in ('nvvm', 'nvjitlink') if part not in parts)}"
+    else:
+        why = f"{named(parts['nvvm'])}, with {named(parts['nvjitlink'])}"
+        compilers, linkers = ([release(version) for _, version in parts[part]] for part in ("nvvm", "nvjitlink"))
+        if None in compilers + linkers:
+            status = CANNOT_TELL
+        elif max(compilers)[:2] > max(linkers)[:2]:
+            status = AFFECTED if "numba-cuda" in parts else LOOK_OUT
+        elif max(compilers)[0] < max(linkers)[0]:
+            status, why = LOOK_OUT, why + ": that it links LTO-IR of an older major version is not promised"
+        else:
+            status = NOT_AFFECTED
+    return about_the_chain("nvvm-and-nvjitlink", "NVVM newer than nvJitLink: ERROR_OUTDATED_LIBRARY (14), ERROR_INTERNAL (6), or "
+                           "may need newer version of nvJitLink library", status, why,
+                           "Install an nvJitLink of NVVM's major version, as new as NVVM or newer.")
+
+
+def two_toolkits(parts):
+    """The Finding on packages of CUDA 12 beside those of CUDA 13, which cuda-pathfinder takes for whoever asks."""
+    both = [part for part in ("nvrtc", "nvvm", "nvjitlink") if len({version.split(".")[0] for _, version in parts.get(part, ())}) > 1]
+    for_12 = [one for one in (*parts.get("cupy", ()), *parts.get("cuda-bindings", ())) if "cuda12" in one[0] or one[1].startswith("12.")]
+    status = LOOK_OUT if both and for_12 else NOT_AFFECTED
+    why = " and ".join(named(parts[part]) for part in both) or "packages of one CUDA version"
+    if status == LOOK_OUT:
+        why += f", with {named(for_12)}, which then use those of CUDA 13"
+    return about_the_chain("two-toolkits", "Packages of CUDA 12 and 13 in one environment: libraries made for 12 load those of 13", status,
+                           why, "Uninstall the packages of the CUDA version that the libraries are not made for.")
+
+
+def about_the_chain(name, symptom, status, why, cure):
+    return Finding(name, symptom, status, why, cure if status in (AFFECTED, LOOK_OUT) else "", "", BOOK.format("08-newer"))
 
 
 def two_cupys(parts):
@@ -513,7 +580,8 @@ def say(text):
 def diagnose(machine):
     """One Finding for each case, and for each combination that is known to fail."""
     parts = machine.parts()
-    return [*(case.examine(parts) for case in (*CASES, *BESIDE)), nvrtc_and_driver(parts), two_cupys(parts)]
+    return [*(case.examine(parts) for case in (*CASES, *BESIDE)), nvrtc_and_driver(parts), nvvm_and_nvjitlink(parts),
+            two_toolkits(parts), two_cupys(parts)]
 
 
 def report(machine, findings):

@@ -41,7 +41,8 @@ def execute(chapter):
     normalise(chapter.notebook)
     write_needs(chapter, seconds)
     chapter.notebook.metadata["casebook"] = {
-        "gpu": found.name, "compute_capability": found.compute_capability, "driver": found.driver, "python": platform.python_version(),
+        "gpu": found.name, "gpus": found.count, "compute_capability": found.compute_capability, "driver": found.driver,
+        "python": platform.python_version(),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(), "seconds": seconds,
         "environment": chapter.environment(), "cells": {c.node.id: c.stamp() for c in chapter.cells}}
     write(chapter)

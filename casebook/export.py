@@ -6,7 +6,7 @@ from . import clone, verdict
 from .cuda_home import LINKS
 from .errors import HeaderError, WrongUse
 from .header import BLOCK
-from .notebook import Notebook
+from .notebook import Notebook, gpus_of
 from .run import CHILD
 
 BEGINNING = r'''import os
@@ -59,7 +59,8 @@ def origin(notebook, cell):
     for name, link in re.findall(r"\[([^]]+)\]\((\S+?)\)", notebook.card.get("Upstream", "")):
         yield f"# {name}: {link}"
     if cell.header.gpu:
-        yield f"# Needs an NVIDIA GPU{f' with a driver {cell.header.driver}' if cell.header.driver else ''}."
+        many = f"{cell.header.gpus} NVIDIA GPUs" if cell.header.gpus > 1 else "an NVIDIA GPU"
+        yield f"# Needs {many}{f' with a driver {cell.header.driver}' if cell.header.driver else ''}."
     yield f"# Expected: {cell.header.expectation}. `uv run` on this file says whether it ends so, with status 0 or 1."
 
 
@@ -77,8 +78,8 @@ def printed(notebook, cell):
     """Comment: the stored output, and where it comes from."""
     receipt = notebook.receipt
     if receipt and cell.text:
-        machine = f"{receipt['gpu']}, driver {receipt['driver']}, Python {receipt['python']}, {receipt['date']}"
-        yield f"# What it printed on a machine with an {machine}:"
+        machine = f"{gpus_of(receipt)}, driver {receipt['driver']}, Python {receipt['python']}, {receipt['date']}"
+        yield f"# What it printed on a machine with {machine}:"
         yield from (f"#     {line}".rstrip() for line in cell.text.splitlines())
         yield ""
 

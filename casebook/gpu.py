@@ -21,17 +21,18 @@ driver = ctypes.create_string_buffer(96)
 nvml = ctypes.CDLL("libnvidia-ml.so.1")
 nvml.nvmlInit_v2()
 nvml.nvmlSystemGetDriverVersion(driver, len(driver))
-print(json.dumps([name.value.decode(), f"{major.value}.{minor.value}", driver.value.decode()]))
+print(json.dumps([name.value.decode(), f"{major.value}.{minor.value}", driver.value.decode(), count.value]))
 """
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """The first CUDA device: name, compute capability ('9.0') and version of the driver ('580.159.04')."""
+    """The first CUDA device: name, compute capability ('9.0') and version of the driver ('580.159.04'); `count` is how many there are."""
 
     name: str
     compute_capability: str
     driver: str
+    count: int = 1
 
 
 @functools.cache

@@ -29,6 +29,7 @@ class Header:
     requires_python: str
     dependencies: tuple[str, ...]
     gpu: bool = False
+    gpus: int = field(default=1, repr=False)        # not in repr: the rows of casebook/versions are stamped with it, and are of one GPU
     driver: str | None = None
     cuda_home: bool = False
     env: dict[str, str] = field(default_factory=dict)
@@ -71,7 +72,8 @@ class Header:
 
 
 KEYS = {f.name.replace("_", "-"): f.type for f in fields(Header) if f.name not in ("requires_python", "dependencies")}
-KINDS = {bool: "true or false", str | None: "a string that is not empty", float: "a number", dict[str, str]: "a table of strings"}
+KINDS = {bool: "true or false", int: "a whole number, 1 or more",
+         str | None: "a string that is not empty", float: "a number", dict[str, str]: "a table of strings"}
 
 
 def read(source):
@@ -159,6 +161,8 @@ def check_options(table):
     for name in options.get("env", {}):
         if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
             raise HeaderError(f"[tool.casebook] env has {name!r}, which is not the name of a variable")
+    if "gpus" in options and not options.get("gpu"):
+        raise HeaderError("gpus is the number of GPUs: it needs gpu = true")
     if "driver" in options:
         if not options.get("gpu"):
             raise HeaderError("driver is about the GPU's driver: it needs gpu = true")
@@ -172,6 +176,8 @@ def check_options(table):
 def is_a(kind, value):
     if kind is bool:
         return isinstance(value, bool)
+    if kind is int:
+        return type(value) is int and value > 0
     if kind is float:
         return isinstance(value, int | float) and not isinstance(value, bool)
     if kind == dict[str, str]:

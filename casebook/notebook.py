@@ -52,8 +52,16 @@ class Cell:
         return self._read[1]
 
     @property
+    def gpus(self):
+        """Number of GPUs that it needs."""
+        if self.header:
+            return self.header.gpus if self.header.gpu else 0
+        marked = re.match(r"%%gpu(?: +([1-9]))?\s*?(?:\n|$)", self.source)
+        return int(marked[1] or 1) if marked else 0
+
+    @property
     def needs_gpu(self):
-        return self.source.startswith("%%gpu") or bool(self.header and self.header.gpu)
+        return self.gpus > 0
 
     @property
     def varies(self):
@@ -157,3 +165,9 @@ def joined(output):
 
 def whole(text):
     return "".join(text) if isinstance(text, list) else text
+
+
+def gpus_of(receipt):
+    """The GPUs of the machine that a receipt tells of: "an NVIDIA H200", or "2 × NVIDIA H200"."""
+    count = receipt.get("gpus", 1)
+    return f"{count} × {receipt['gpu']}" if count > 1 else f"an {receipt['gpu']}"

@@ -20,7 +20,8 @@ class Masks:
 
     def __init__(self, environment, folder):
         python = [rf"{re.escape(str(base))}/lib/python3\.\d+/" for base in (environment.base, environment.base.resolve())]
-        places = [(pattern_of(folder / "cell") + "/", ""), (pattern_of(folder / "cell"), "."), (pattern_of(folder), "<run>"),
+        cell = "|".join(pattern_of(place) for place in (folder / "cell", (folder / "cell").resolve()))      # cells may share a folder
+        places = [(f"(?:{cell})/", ""), (cell, "."), (pattern_of(folder), "<run>"),
                   (pattern_of(environment.site) + "/", ""), (pattern_of(environment.root), "<environment>"), ("|".join(python), ""),
                   (pattern_of(tempfile.gettempdir()), "/tmp"), (pattern_of(Path.home()), "~")]
         self.masks = [(re.compile(pattern), short) for pattern, short in places] + MASKS

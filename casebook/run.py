@@ -37,10 +37,10 @@ class Outcome:
 
 
 @writing()
-def run(source, header, emit, report=lambda line: None):
+def run(source, header, emit, report=lambda line: None, place=None):
     """Run a cell's source as its header says; `emit` gets the output piece by piece, `report` the progress of a new environment.
 
-    Returns the Outcome; raises EnvironmentFailure where it cannot even start.
+    It works in the folder `place`, or in a fresh one. Returns the Outcome; raises EnvironmentFailure where it cannot even start.
     """
     environment = environments.make(header, report)
     built = build(header, environment, report) if header.build else None
@@ -50,6 +50,9 @@ def run(source, header, emit, report=lambda line: None):
         folder = Path(folder)
         for name in ("cell", "reports", "empty"):
             (folder / name).mkdir()
+        if place:
+            (folder / "cell").rmdir()
+            (folder / "cell").symlink_to(place)
         script = folder / "cell" / "cell.py"
         script.write_text("\n" + source, encoding="utf-8")     # the magic's line stays line 1, as the notebook counts
         kept = cache() / "output" / f"{hashlib.sha256(source.encode()).hexdigest()[:12]}.txt"

@@ -12,7 +12,7 @@ from pathlib import Path
 from IPython.display import display
 
 from .build import ROOT
-from .notebook import joined, whole
+from .notebook import gpus_of, joined, whole
 from .stamp import of_outputs
 
 MARK = 'data-casebook="stored"'
@@ -51,7 +51,7 @@ def framed(path, source):
                     return output["data"]
             receipt = notebook["metadata"].get("casebook", {"cells": {}})
             if outputs and receipt["cells"].get(cell["id"], "").endswith(of_outputs(outputs)):
-                return frame(outputs, f"stored output of an {receipt['gpu']}, {receipt['date']}")
+                return frame(outputs, f"stored output of {gpus_of(receipt)}, {receipt['date']}")
     except (OSError, ValueError, KeyError, TypeError, AttributeError):      # no notebook, or not one of ours
         return None
 

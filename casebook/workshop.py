@@ -13,7 +13,7 @@ from pathlib import Path
 
 import nbformat
 
-from .chapters import ROOT
+from .chapters import CLAIMS, ROOT
 from .errors import CasebookError
 
 FOLDER = ROOT / "_build" / "workshop"
@@ -102,12 +102,13 @@ def without_answers(card):
 
 
 def without_verdicts(text):
-    """The claims of the article as a table to be filled in."""
-    before, heading, rest = text.partition("## What the article said")
-    table, exercises, after = rest.partition("\n## ")
+    """The claims of the article, or of the threads, as a table to be filled in."""
+    if not (heading := CLAIMS.search(text)):
+        return text
+    table, exercises, after = text[heading.end():].partition("\n## ")
     table = re.sub(r"(?m)^\| ?(?!-)(.*?) \|.*$", r"| \1 | | |", table)
     table = re.sub(r"(?im)^\| claim \|.*$", "| Claim | Your verdict | What shows it |", table)
-    return before + heading + table + exercises + after
+    return text[:heading.end()] + table + exercises + after
 
 
 def write(chapters, folder=FOLDER):

@@ -8,6 +8,7 @@ from helpers import cell
 from casebook import gpu
 from casebook.chapters import CARD_KEYS, Chapter
 from casebook.checks import problems
+from casebook.checks.receipt import implausible
 from casebook.errors import CasebookError
 from casebook.execute import execute
 
@@ -222,6 +223,23 @@ def test_nothing_is_stored_when_a_cell_fails(tmp_path):
 def test_without_a_gpu_nothing_is_executed(tmp_path, no_gpu):
     with pytest.raises(CasebookError, match="the stored outputs come from a GPU, and this machine has none"):
         execute(write_chapter(tmp_path, ["print(1)"]))
+
+
+def test_how_many_gpus_a_cell_needs(tmp_path):
+    sources = ["print(1)", "%%gpu\nprint(1)", "%%gpu 2\nprint(1)", "%%pinned\n" + cell("pass", "gpu = true", "gpus = 2"),
+               "%%pinned\n" + cell("pass", "gpu = true"), "%%gpus\nprint(1)"]
+    chapter = write_chapter(tmp_path, sources)
+    assert [c.gpus for c in chapter.cells] == [0, 1, 2, 2, 1, 0]
+    assert chapter.needs(70) == "a GPU for 4 of 6 cells, two for 2; about 1 minute"
+
+
+def test_the_receipt_says_how_many_gpus_there_were(executed, tmp_path):
+    assert executed.receipt["gpus"] == 1
+    two = write_chapter(tmp_path, ["%%gpu 2\nprint(1)"])
+    for number, said in ((1, ["the receipt's gpus is 1; a cell needs 2"]), (2, []), (0, ["the receipt's gpus is 0; it is the number"])):
+        two.notebook.metadata.casebook = executed.receipt | {"gpus": number}
+        found = [line for line in implausible(two) if "gpus" in line]
+        assert len(found) == len(said) and all(sentence in line for sentence, line in zip(said, found, strict=True))
 
 
 def test_what_needs_a_gpu(tmp_path):

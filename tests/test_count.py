@@ -57,6 +57,16 @@ def test_outputs_of_gpu_cells_are_compared_with_the_gpu_of_the_receipt_only(run,
     assert re.findall(r"(?m)^FAILED (\S+ \d)", text) == ["other.ipynb::cell 3", "same.ipynb::cell 3"]
 
 
+def test_a_cell_that_needs_two_gpus_is_skipped_where_one_is(run, tmp_path):
+    write(tmp_path, "example", "NVIDIA Stand-in", "print('as stored')")
+    notebook = nbformat.read(tmp_path / "example.ipynb", 4)
+    notebook.cells[1].source = "%%gpu 2\n1 / 0"
+    nbformat.write(notebook, tmp_path / "example.ipynb")
+    status, text, told = run({"LD_LIBRARY_PATH": stand_in(tmp_path), "CASEBOOK_REQUIRE_GPU": "1"}, "-rs")
+    assert (status, told) == (0, {"example": "3 cells: 2 passed, 0 failed, 1 skipped for want of a GPU"}), text
+    assert "this cell needs two GPUs, this machine has one" in text
+
+
 def test_a_gpu_that_is_required_and_missing_ends_the_run_at_once(run, tmp_path):
     write(tmp_path, "example", "NVIDIA H200", "1 / 0")
     status, text, told = run(NO_GPU | {"CASEBOOK_REQUIRE_GPU": "1"})

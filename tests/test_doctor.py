@@ -23,13 +23,17 @@ ONE, TWO, THREE, FOUR, FIVE = "01-default-arguments", "02-grid-sync-cache", "03-
 NUMBA, NUMPY = "numba==0.65.1", "numpy==2.4.6"
 BROKEN = [(ONE, NUMBA, NUMPY), (ONE, NUMBA, NUMPY, "numba-cuda==0.7.0"), (TWO, "numba==0.59.0", "numpy==1.26.4"),
           (THREE, "cuda-core==0.1.1"), (FOUR, "cupy-cuda12x==13.4.0", "numpy==2.2.6"), (FIVE, "nanobind==2.1.0"),
-          ("18-numpy-2.5", "numba-cuda==0.30.4", "numpy==2.5.0")]
+          ("18-numpy-2.5", "numba-cuda==0.30.4", "numpy==2.5.0"), ("09-second-gpu", "numba-cuda==0.30.0", NUMPY),
+          ("07-freed-in-flight", "cuda-core==0.3.2"), ("06-one-import", "numba-cuda-mlir==0.4.1", NUMPY)]
 FIXED = [(ONE, NUMBA, NUMPY, "numba-cuda==0.8.1"), (TWO, "numba==0.59.1", "numpy==1.26.4"), (TWO, "numba==0.59.0", "numba-cuda==0.30.4"),
          (THREE, "cuda-core==0.2.0"), (THREE, "cuda-core==1.2.2"), (FOUR, "cupy-cuda12x==13.4.0", "numpy==1.26.4"),
-         (FOUR, "cupy-cuda12x==14.2.0", "numpy==2.2.6"), (FIVE, "nanobind==2.2.0"), ("18-numpy-2.5", "numba-cuda==0.30.4", NUMPY)]
+         (FOUR, "cupy-cuda12x==14.2.0", "numpy==2.2.6"), (FIVE, "nanobind==2.2.0"), ("18-numpy-2.5", "numba-cuda==0.30.4", NUMPY),
+         ("09-second-gpu", "numba-cuda==0.30.1", NUMPY), ("07-freed-in-flight", "cuda-core==0.4.0"),
+         ("06-one-import", "numba-cuda-mlir==0.6.0", NUMPY)]
 ALSO = {          # what else bites in a fixed environment, by its first pin
-    NUMBA: {"23-reversed-table"}, "numba==0.59.1": {ONE, "23-reversed-table"}, "cuda-core==0.2.0": {"11-byte-offset"},
-    "cupy-cuda12x==13.4.0": {"12-sort-out-of-memory", "14-two-billion", "15-filter-in-place"}}
+    NUMBA: {"23-reversed-table"}, "numba==0.59.1": {ONE, "23-reversed-table"},
+    "cuda-core==0.2.0": {"07-freed-in-flight", "11-byte-offset"}, "cuda-core==0.4.0": {"11-byte-offset"},
+    "cupy-cuda12x==13.4.0": {"12-sort-out-of-memory", "14-two-billion", "15-filter-in-place", "24-impossible-draw"}}
 
 
 # --- helpers
@@ -253,10 +257,46 @@ def test_driver_without_a_gpu(tmp_path, environments):
 
 
 @pytest.mark.parametrize("nvrtc, driver, expected", [
-    ("12.9.86", "13.0", NOT_AFFECTED), ("12.0.140", "12.0", NOT_AFFECTED), ("12.9.86", "12.4", CANNOT_TELL),
-    ("13.4.92", "13.0", CANNOT_TELL), ("13.0.88", "12.9", AFFECTED), ("12.9.86", None, CANNOT_TELL)])
+    ("12.9.86", "13.0", NOT_AFFECTED), ("12.0.140", "12.0", NOT_AFFECTED), ("12.9.86", "12.4", LOOK_OUT),
+    ("13.4.92", "13.0", LOOK_OUT), ("13.0.88", "12.9", AFFECTED), ("weird", "13.0", CANNOT_TELL), ("12.9.86", None, CANNOT_TELL)])
 def test_nvrtc_and_the_driver(nvrtc, driver, expected):
     assert judge("nvrtc-and-driver", driver, nvidia_cuda_nvrtc_cu12=nvrtc) == expected
+
+
+NVVM_12, NVVM, LINK_12, LINK = "nvidia_cuda_nvcc_cu12", "nvidia_nvvm", "nvidia_nvjitlink_cu12", "nvidia_nvjitlink"
+
+
+@pytest.mark.parametrize("versions, expected", [
+    ({}, NOT_AFFECTED), ({NVVM: "13.4.92"}, NOT_AFFECTED), ({LINK: "13.0.88"}, NOT_AFFECTED),
+    ({"numba_cuda": "0.30.4", NVVM: "13.4.92", LINK: "13.0.88"}, AFFECTED), ({NVVM: "13.4.92", LINK: "13.0.88"}, LOOK_OUT),
+    ({"numba_cuda": "0.30.4", NVVM: "13.4.92", LINK: "13.4.40"}, NOT_AFFECTED), ({NVVM: "weird", LINK: "13.0.88"}, CANNOT_TELL),
+    ({"numba_cuda": "0.30.4", NVVM_12: "12.9.86", NVVM: "13.4.92", LINK_12: "12.9.86"}, AFFECTED),
+    ({"numba_cuda": "0.30.4", NVVM_12: "12.9.86", NVVM: "13.4.92", LINK_12: "12.9.86", LINK: "13.5.37"}, NOT_AFFECTED),
+    ({"numba_cuda": "0.30.4", NVVM_12: "12.9.86", LINK: "13.5.37"}, LOOK_OUT),
+    ({"numba_cuda": "0.30.4", "cuda_nvvm_impl": "13.4.92", "libnvjitlink": "13.0.88"}, AFFECTED)])
+def test_nvvm_and_its_linker(versions, expected):
+    assert judge("nvvm-and-nvjitlink", **versions) == expected
+
+
+NVRTC_12, NVRTC = "nvidia_cuda_nvrtc_cu12", "nvidia_cuda_nvrtc"
+
+
+@pytest.mark.parametrize("versions, expected", [
+    ({"cupy_cuda12x": "14.2.0", NVRTC_12: "12.9.86", NVRTC: "13.4.92"}, LOOK_OUT),
+    ({"cupy_cuda12x": "14.2.0", NVRTC_12: "12.9.86", LINK: "13.5.37"}, NOT_AFFECTED),
+    ({"cupy_cuda13x": "14.2.0", NVRTC_12: "12.9.86", NVRTC: "13.4.92"}, NOT_AFFECTED),
+    ({"cuda_bindings": "12.9.10", NVVM_12: "12.9.86", NVVM: "13.4.92"}, LOOK_OUT),
+    ({"cuda_bindings": "13.5.0", NVVM_12: "12.9.86", NVVM: "13.4.92"}, NOT_AFFECTED),
+    ({NVRTC_12: "12.9.86", NVRTC: "13.4.92"}, NOT_AFFECTED)])
+def test_two_toolkits(versions, expected):
+    assert judge("two-toolkits", **versions) == expected
+
+
+def test_a_linker_that_is_too_old_is_told_with_both_releases():
+    machine = Machine("python", "3.12.1", {"numba-cuda": "0.30.4", "nvidia-nvvm": "13.4.92", "nvidia-nvjitlink": "13.0.88"})
+    (found,) = (finding for finding in diagnose(machine) if finding.name == "nvvm-and-nvjitlink")
+    assert found.why == "nvidia-nvvm 13.4.92, with nvidia-nvjitlink 13.0.88" and found.chapter.endswith("/08-newer.ipynb")
+    assert found.cure == "Install an nvJitLink of NVVM's major version, as new as NVVM or newer."
 
 
 @pytest.mark.parametrize("versions, expected", [
@@ -274,6 +314,9 @@ def test_which_numba_has_the_guard(versions, expected):
     (FOUR, {"cupy_cuda11x": "13.4.0", "cupy_cuda12x": "14.2.0", "numpy": "2.2.6"}, CANNOT_TELL),
     (FOUR, {"cupy": "13.2", "numpy": "2.0.0"}, AFFECTED), (FOUR, {"cupy": "13.1.0", "numpy": "2.0.0"}, NOT_AFFECTED),
     ("18-numpy-2.5", {"numba_cuda": "0.30.5", "numpy": "2.5.5"}, CANNOT_TELL),
+    ("06-one-import", {"numba_cuda_mlir": "0.2.0"}, CANNOT_TELL), ("06-one-import", {"numba_cuda_mlir": "0.5.2"}, AFFECTED),
+    ("06-one-import", {"numba_cuda_mlir": "0.5.3"}, NOT_AFFECTED), ("06-still", {"numba_cuda_mlir": "0.6.0"}, LOOK_OUT),
+    ("06-still", {"numba_cuda_mlir": "0.6.1"}, CANNOT_TELL),
     ("18-numpy-2.5", {"numba_cuda": "0.20.1", "numpy": "2.5.5"}, NOT_AFFECTED),
     ("numba-0.66", {"numba_cuda": "0.17.0", "numba": "0.68.1"}, NOT_AFFECTED),
     ("numba-0.66", {"numba_cuda": "0.18.0", "numba": "0.66.0"}, AFFECTED),
@@ -319,7 +362,8 @@ def test_kernel_of_the_book_is_well():
     pins = dict(re.findall(r"(?m)^([\w-]+)==([\w.]+)", (ROOT / "requirements.txt").read_text()))
     findings = diagnose(Machine("python", "3.12.1", pins, cuda="13.0"))
     bites = {finding.name: finding.status for finding in findings if finding.status != NOT_AFFECTED}
-    everywhere = {case.name for case in doctor.CASES for part in case.ranges if part.everywhere and part.part in ("numba-cuda", "cupy")}
+    ours = "numba-cuda", "cupy", "cuda-core"
+    everywhere = {case.name for case in doctor.CASES for part in case.ranges if part.everywhere and part.part in ours}
     assert bites == dict.fromkeys(everywhere, LOOK_OUT)
 
 

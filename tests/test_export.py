@@ -160,6 +160,15 @@ def test_the_file_says_where_it_comes_from_and_what_was_seen(tmp_path):
             "#     ZeroDivisionError\n#     as told: ZeroDivisionError\n\n# ---- The check\n") in text
 
 
+def test_the_file_says_how_many_gpus_it_needs(tmp_path):
+    chapter = chapter_of(tmp_path, "%%pinned\n" + cell("pass", "gpu = true", "gpus = 2"))
+    chapter.notebook.metadata["casebook"] = {"gpu": "NVIDIA H200", "gpus": 2, "driver": "580.1", "python": "3.12.3", "date": "2026-11-20"}
+    chapter.cells[0].node.outputs = [nbformat.v4.new_output("stream", text="text\n")]
+    text = export(chapter, 1)
+    assert "\n# Needs 2 NVIDIA GPUs.\n" in text
+    assert "\n# What it printed on a machine with 2 × NVIDIA H200, driver 580.1," in text
+
+
 IMPORTS = {
     "names": "from timing import compare, Rounds  # in turn",
     "module": "import os, timing\nfrom timing import *\ncompare = timing.compare",

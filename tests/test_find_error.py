@@ -21,6 +21,7 @@ PLACES = {
 INSIDE = {"numba": "numba/cuda", "numba_cuda": "numba_cuda/numba/cuda", "cuda": "cuda/core"}      # where a library's frames lie
 LINE_STARTS = ("> ", "> > ", "E       ", "  | ", "2026-01-02T03:04:05.1234567Z ", "[2026-01-02 03:04:05,678] {operator.py:265} INFO - ",
                "03:04:05.678 STDERR 1311] | ", "[rank0]: ", "(Worker pid=4711) ", "web-1  | ", "ERROR: ", "# ", "\x1b[31m", "[0;31m")
+ELSEWHERE = {"CUDA_ERROR_UNSUPPORTED_PTX_VERSION": "08"}         # messages that other chapters meet as well
 SEARCH = "texts => texts.map(text => Object.fromEntries(match(BOOK, text).map(one => [one.case.number, one.sure])))"
 
 
@@ -48,8 +49,9 @@ def pastes(name):
 
 
 def failures():
-    """Every cell of the book that ends in an exception, as (number of the case, Cell)."""
-    return [(chapter.name[:2], cell) for chapter in load() for cell in chapter.cells if cell.header and cell.header.raises and cell.text]
+    """Every cell of the book that ends in an exception, as (number of the case that its message belongs to, Cell)."""
+    found = [(chapter.name[:2], cell) for chapter in load() for cell in chapter.cells if cell.header and cell.header.raises and cell.text]
+    return [(next((case for words, case in ELSEWHERE.items() if words in cell.text), number), cell) for number, cell in found]
 
 
 def raised(cell):

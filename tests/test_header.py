@@ -61,6 +61,10 @@ BAD = {
     "no time": (with_option("timeout = 0"), "timeout = 0 must be more than 0 seconds"),
     "endless time": (with_option("timeout = inf"), "timeout = inf must be more than 0 seconds and finite"),
     "no number of seconds": (with_option("timeout = nan"), "timeout = nan must be more than 0 seconds and finite"),
+    "gpus without gpu": (with_option("gpus = 2"), "gpus is the number of GPUs: it needs gpu = true"),
+    "no gpus": (cell("", "gpu = true", "gpus = 0"), "gpus = 0 must be a whole number, 1 or more"),
+    "half a GPU": (cell("", "gpu = true", "gpus = 1.5"), "gpus = 1.5 must be a whole number"),
+    "gpus as a word": (cell("", "gpu = true", "gpus = true"), "gpus = True must be a whole number"),
     "driver without gpu": (with_option("driver = '>=580'"), "driver is about the GPU's driver: it needs gpu = true"),
     "driver is no range": (cell("", "gpu = true", "driver = '580'"), "driver = '580' is not a version range such as '>=580'"),
 }
@@ -76,10 +80,11 @@ def test_a_bad_header_gets_a_sentence(name):
 
 
 def test_every_key_is_read():
-    header = read(cell("", "gpu = true", "driver = '>=580'", "cuda-home = true", "env = {A = 'b'}", "build = 'native'", "raises = 'E'",
-                       "match = 'text'", "timeout = 60", dependencies=["six==1.17.0", "numpy==2.0.0 ; python_version < '3.13'"]))
+    header = read(cell("", "gpu = true", "gpus = 2", "driver = '>=580'", "cuda-home = true", "env = {A = 'b'}", "build = 'native'",
+                       "raises = 'E'", "match = 'text'", "timeout = 60",
+                       dependencies=["six==1.17.0", "numpy==2.0.0 ; python_version < '3.13'"]))
     assert (header.requires_python, header.dependencies[0]) == (">=3.11", "six==1.17.0")
-    assert header.gpu and header.cuda_home and not header.timeout_expected
+    assert header.gpu and header.gpus == 2 and header.cuda_home and not header.timeout_expected
     assert (header.driver, header.env, header.build, header.timeout) == (">=580", {"A": "b"}, "native", 60)
     assert header.expectation == "E with a message that matches 'text'"
 

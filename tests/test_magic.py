@@ -1,5 +1,7 @@
 """The cell magics, in a shell and in real Jupyter kernels."""
+import dataclasses
 import signal
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -85,10 +87,37 @@ def test_out_is_there_even_when_the_cell_fails(shell):
     assert shell.names["text"] == "kept\n"
 
 
-@pytest.mark.parametrize("line", ["--out", "--out 1x", "--out a b", "name"])
+@pytest.mark.parametrize("line", ["--out", "--out 1x", "--out a b", "name", "--folder", "--folder ../x", "--out a --out b", "--shelf a"])
 def test_other_arguments_are_refused(shell, line):
-    with pytest.raises(CasebookError, match=r"%%pinned takes nothing or `--out NAME`, not"):
+    with pytest.raises(CasebookError, match="%%pinned takes `--out NAME` and `--folder NAME`, not"):
         shell(pinned("pass", line=line))
+
+
+def test_cells_that_name_a_folder_share_it(shell):
+    look = "import os\nprint(sorted(os.listdir()))"
+    shell(pinned("open('made', 'w')", line="--folder shelf"))
+    assert shell(pinned(look, line="--folder shelf --out seen")) == "['cell.py', 'made']\nas told: exit status 0\n"
+    assert shell.names["seen"] == "['cell.py', 'made']\n"
+    assert shell(pinned(look)) == shell(pinned(look, line="--folder other")) == "['cell.py']\nas told: exit status 0\n"
+
+
+def test_a_shared_folder_stays_when_a_cell_fails_and_is_told_as_any_other(shell):
+    outcome = shell(pinned("import os\nopen('made', 'w')\nprint(os.getcwd(), os.path.abspath('made'))\n[][0]",
+                           "raises = 'IndexError'", line="--folder shelf"))
+    assert outcome.startswith(". made\n") and 'File "cell.py", line 11, in <module>' in outcome, outcome
+    assert "made" in shell(pinned("import os\nprint(os.listdir())", line="--folder shelf"))
+
+
+def test_a_shared_folder_goes_with_the_kernel(kernel):
+    said = []
+    with kernel() as (manager, client):
+        client.execute_interactive(pinned("pass", line="--folder shelf"))
+        client.execute_interactive("print(get_ipython().magics_manager.registry['PinnedMagic'].folders['shelf'].name)",
+                                   output_hook=lambda message: said.append(message["content"].get("text", "")))
+        folder = Path("".join(said).strip())
+        assert (folder / "cell.py").exists()
+        manager.shutdown_kernel()
+    assert not folder.exists()
 
 
 def test_without_a_gpu_a_sentence(shell, no_gpu):
@@ -108,6 +137,30 @@ def test_a_gpu_cell_is_an_ordinary_cell_where_there_is_a_gpu(shell, monkeypatch)
     assert shell("%%gpu\nx = 6 * 7\nprint(x)\n%timeit -n1 -r1 None").startswith("42\n")
     assert shell.names["x"] == 42
     assert shell(pinned("print('ran')", "gpu = true")) == "ran\nas told: exit status 0\n"
+
+
+TOO_FEW = "Skipped: this cell needs two GPUs, this machine has one.\n"
+
+
+def test_a_cell_that_needs_two_gpus(shell, monkeypatch):
+    two = pinned("print('ran')", "gpu = true", "gpus = 2")
+    monkeypatch.setattr(gpu, "find", lambda: H200)
+    assert shell(two) == TOO_FEW
+    assert shell("%%gpu 2\n1 / 0") == TOO_FEW
+    monkeypatch.setattr(gpu, "find", lambda: dataclasses.replace(H200, count=2))
+    assert shell(two) == "ran\nas told: exit status 0\n"
+    assert shell("%%gpu 2\nprint(6 * 7)") == "42\n"
+    assert shell("%%gpu\nprint(6 * 7)") == "42\n"
+
+
+def test_two_gpus_are_not_required_where_one_is(shell, monkeypatch):
+    monkeypatch.setenv("CASEBOOK_REQUIRE_GPU", "1")
+    monkeypatch.setattr(gpu, "find", lambda: H200)
+    assert shell("%%gpu 2\n1 / 0") == TOO_FEW
+
+
+def test_without_a_gpu_two_are_one_too_many_as_well(shell, no_gpu):
+    assert shell("%%gpu 2\n1 / 0") == NO_GPU + "\n"
 
 
 def test_the_driver_key(shell, monkeypatch):

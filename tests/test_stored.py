@@ -104,6 +104,13 @@ def test_the_text_has_a_line_beside_it(file):
     assert framed(file, KERNEL)["text/plain"] == f"{TITLE}:\n│ 0\n│ 1\n│ a table\n│ <Figure>"
 
 
+def test_two_gpus_are_named_as_two(file):
+    notebook = nbformat.read(file, 4)
+    notebook.metadata["casebook"]["gpus"] = 2
+    nbformat.write(notebook, file)
+    assert framed(file, PINNED)["text/plain"].startswith("stored output of 2 × NVIDIA H200, 2026-11-20:\n")
+
+
 def test_the_html_has_every_part_in_a_frame(file):
     assert f"<pre {PRE}>&lt;b&gt;\n\nas told: exit status 0\n</pre>" in framed(file, PINNED)["text/html"]
     page = framed(file, KERNEL)["text/html"]

@@ -12,6 +12,7 @@ BOOKS = {book.name[:2]: book for book in chapters.load()}
 LONG = [book for number, book in BOOKS.items() if number < "10"]
 PLAN = (ROOT / "book/workshop.md").read_text("utf8")
 PART = re.compile(r"(?m)^(\d):(\d\d), (\d+) minutes\. (.*)$")
+DAYS = "Half a day", "A second half day"
 TIMED = re.compile(r"(?m)^(?!\d:)(.+), (\d+) minutes\.$")
 
 each_long_one = pytest.mark.parametrize("book", LONG, ids=lambda book: book.name)
@@ -27,15 +28,15 @@ def plan(heading):
     return [(int(hour) * 60 + int(minute), int(length), what) for hour, minute, length, what in PART.findall(section)]
 
 
-@pytest.mark.parametrize(("heading", "minutes"), [("90 minutes", 90), ("Half a day", 240)])
+@pytest.mark.parametrize(("heading", "minutes"), [("90 minutes", 90), *((heading, 240) for heading in DAYS)])
 def test_a_plan_has_no_gap_and_ends_in_time(heading, minutes):
     parts = plan(heading)
     assert [begin for begin, _, _ in parts] == [sum(length for _, length, _ in parts[:n]) for n in range(len(parts))]
     assert sum(length for _, length, _ in parts) == minutes
 
 
-def test_half_a_day_has_every_long_chapter_in_the_minutes_of_its_notes():
-    planned = {what.partition("workshop-")[2][:1]: length for _, length, what in plan("Half a day") if "workshop-" in what}
+def test_two_half_days_have_every_long_chapter_in_the_minutes_of_its_notes():
+    planned = {what.partition("workshop-")[2][:1]: length for day in DAYS for _, length, what in plan(day) if "workshop-" in what}
     assert planned == {str(int(book.name[:2])): sum(int(minutes) for _, minutes in TIMED.findall(notes(book))) for book in LONG}
 
 

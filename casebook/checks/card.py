@@ -10,7 +10,7 @@ LIBRARIES = {  # the name on a card, and that of the package (for some, `-cu12` 
     "numba's built-in cuda target": "numba", "numba": "numba", "numba-cuda": "numba-cuda", "numba-cuda-mlir": "numba-cuda-mlir",
     "cupy": "cupy", "numpy": "numpy", "cuda-core": "cuda-core", "cuda.core": "cuda-core", "cuda-bindings": "cuda-bindings",
     "nvrtc": "nvidia-cuda-nvrtc", "nvjitlink": "nvidia-nvjitlink", "nanobind": "nanobind", "pybind11": "pybind11", "pytorch": "torch",
-    "jax": "jax", "scipy": "scipy", "rmm": "rmm",
+    "jax": "jax", "scipy": "scipy", "rmm": "rmm", "nvvm": "nvidia-nvvm", "cuda-pathfinder": "cuda-pathfinder",
 }
 LABELS = {doctor.BUILT_IN: "built-in|numba(?! *-)", "cupy": "CuPy"}          # how a card calls a part
 VERSION = r"\d+(?:\.\d+)+"

@@ -2,6 +2,7 @@
 import re
 
 from .. import doctor
+from ..chapters import CLAIMS
 from . import figures
 from .exercises import exercises
 
@@ -53,9 +54,9 @@ def name_problems(chapter, text):
 
 def verdict_problems(chapter, text):
     """The table of claims: a verdict in one of four words, and a place in this chapter that shows it."""
-    if not text.count("\n## What the article said") and not text.startswith("## What the article said"):
+    if not (heading := CLAIMS.search(text)):
         return
-    table = [row.split(" | ") for row in ROW.findall(text.partition("## What the article said")[2])]
+    table = [row.split(" | ") for row in ROW.findall(text, heading.end())]
     headings = re.findall(r"(?m)^##+ (.+)$", "\n".join(c.source for c in chapter.notebook.cells if c.cell_type == "markdown"))
     for row in table[2:]:
         if len(row) != 3:
@@ -94,7 +95,7 @@ def figure_problems(chapter):
 def plain(text):
     """Prose as it is read: no code, no markup, no case card, no claims of the article, no link's words that its address repeats."""
     text = CARD_ROW.sub("", text)
-    if "## What the article said" in text:
+    if CLAIMS.search(text):
         text = re.sub(r"(?m)^\|[^|]*\|", "|", text)
     text = LINK.sub(lambda link: "" if all(n in link[2] for n in re.findall(r"\d[\d.]*", link[1])) else link[1], CODE.sub("", text))
     return MARKUP.sub(" ", text).replace("\u00a0", " ").replace("\u202f", " ")

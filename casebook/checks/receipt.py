@@ -19,10 +19,19 @@ def implausible(chapter):
     receipt = chapter.receipt or {}
     if set(RECEIPT_KEYS) - receipt.keys():
         return
-    for key, problem in (("compute_capability", capability(receipt)), ("driver", driver(receipt)), ("python", python(receipt)),
+    for key, problem in (("gpus", number(chapter, receipt)), ("compute_capability", capability(receipt)),
+                         ("driver", driver(receipt)), ("python", python(receipt)),
                          ("date", date(receipt)), ("seconds", seconds(receipt))):
         if problem:
-            yield f": the receipt's {key} is {receipt[key]!r}; {problem}"
+            yield f": the receipt's {key} is {receipt.get(key)!r}; {problem}"
+
+
+def number(chapter, receipt):
+    """A receipt from before the key is of a machine with one GPU."""
+    most, there = max((cell.gpus for cell in chapter.cells), default=0), receipt.get("gpus", 1)
+    if type(there) is not int or there < 1:
+        return "it is the number of GPUs of the machine"
+    return f"a cell needs {most}" if there < most else ""
 
 
 def capability(receipt):

@@ -17,7 +17,8 @@ def markup(chapter):
     if not receipt:
         return ('<aside class="receipt none" id="receipt" aria-label="Receipt"><p class="label">Receipt</p><p>None. The outputs of '
                 "this chapter, where it has any, were not made by a recorded run on a GPU. Do not rely on them yet.</p></aside>")
-    rows = {"GPU": f"{receipt['gpu']}, compute capability {receipt['compute_capability']}", "Driver": receipt["driver"],
+    many = f"{receipt['gpus']} × " if receipt.get("gpus", 1) > 1 else ""
+    rows = {"GPU": f"{many}{receipt['gpu']}, compute capability {receipt['compute_capability']}", "Driver": receipt["driver"],
             "Python": receipt["python"], "Date": receipt["date"], "Time": f"{receipt['seconds']} s for {len(receipt['cells'])} cells"}
     lines = "".join(f"<div><dt>{key}</dt><dd>{escape(str(value))}</dd></div>" for key, value in rows.items())
     stale = any(receipt_problems(chapter))
