@@ -229,7 +229,7 @@ CASES = (
          (Range("cupy", fixed="14.1.0", last="14.0.1"),),
          "Check that nsample is at most ngood + nbad before the call; CuPy 14.1.0 or later ends, with a number.",
          "24-impossible-draw",
-         remains="Impossible parameters give numbers without an error, and beta with negative ones never ends (seen up to 14.2.0)."),
+         remains="Impossible parameters give numbers without an error (seen up to 14.2.0)."),
 )
 
 BESIDE = (          # told in a chapter about another case
