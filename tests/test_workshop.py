@@ -23,7 +23,11 @@ COPIES = {book.name: unsolved(book.notebook) for book in BOOKS}
 NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)*(?!\w)")
 # What stands in front of a cell that also shows it, and is no result.
 TOLD_BEFORE = {"50": "NEP 50, a proposal's number", "268": "the size of arrays that the cell allocates",
-               "dltensor": "a name in DLPack's text"}
+               "dltensor": "a name in DLPack's text",
+               **dict.fromkeys(("rem.u32", "div.u32", "cvt.rn.f64.s16", "ld.global.u32", "setp.lt.u16"), "a table that has both answers"),
+               **dict.fromkeys(("i8", "i32", "divui", "sitofp"), "words of MLIR, explained before they are read; what is expected"),
+               "[:]": "the type of an array",
+               **dict.fromkeys(("a.real == b.real and a.imag == b.imag", "b if b > a else a"), "an entry's name is its code")}
 
 each_chapter = pytest.mark.parametrize("book", BOOKS, ids=lambda book: book.name)
 
