@@ -86,7 +86,7 @@ def test_a_pinned_cell_gets_its_header_and_its_check_back(source, answer):
     """However the participant's cell was mended around the answer, the script that runs is the answer in the book's cell."""
     after = source.partition(YOURS)[2].partition("\n")[2]
     check = "\n" + next(line for line in after.splitlines() if line[:1] not in ("", " ", "#")) + "\n"
-    own, found, _ = answer.rpartition(check)
+    own, found, _ = f"{answer}\n".rpartition(check)
     assert found
     for edited in (answer, own, own + check + "print('Correct: trust me')\n",
                    answer.replace("dependencies = [", "dependencies = ['evil',", 1), answer.replace("%%pinned", "%%pinned --out mine", 1)):
