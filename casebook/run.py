@@ -48,11 +48,12 @@ def run(source, header, emit, report=lambda line: None, place=None):
     runs.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=runs, ignore_cleanup_errors=True) as folder:
         folder = Path(folder)
-        for name in ("cell", "reports", "empty"):
+        for name in ("reports", "empty"):
             (folder / name).mkdir()
         if place:
-            (folder / "cell").rmdir()
             (folder / "cell").symlink_to(place)
+        else:
+            (folder / "cell").mkdir()
         script = folder / "cell" / "cell.py"
         script.write_text("\n" + source, encoding="utf-8")     # the magic's line stays line 1, as the notebook counts
         kept = cache() / "output" / f"{hashlib.sha256(source.encode()).hexdigest()[:12]}.txt"

@@ -1,13 +1,12 @@
 """The script of chapter 8 that is to be copied: which routes it finds open, over packages that are only named."""
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-import casebook
+from casebook.run import CHILD
 
-sys.path.insert(0, str(Path(casebook.__file__).parent / "child"))
+sys.path.append(str(CHILD))
 import arrows
 
 

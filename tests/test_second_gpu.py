@@ -3,14 +3,11 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from helpers import stand_in
 
-import casebook
-
-CHILD = Path(casebook.__file__).parent / "child"
+from casebook.run import CHILD
 
 
 def run(tmp_path, code, **variables):

@@ -110,11 +110,11 @@ int cuGetProcAddress_v2(const char *n, void **p, int v, uint64_t f, int *status)
 
 def _load():
     """The compiled stand-in, loaded under the driver's name, so that every library of this process that looks for it finds this one."""
-    folder = _pathlib.Path(_tempfile.mkdtemp())
-    source, library = folder / "two_devices.c", folder / "libcuda.so.1"
-    source.write_text(_SOURCE)
-    _subprocess.run(["cc", "-shared", "-fPIC", "-w", "-pthread", "-Wl,-soname,libcuda.so.1", "-o", library, source, "-ldl"], check=True)
-    loaded = _ctypes.CDLL(str(library), mode=_ctypes.RTLD_GLOBAL)
+    with _tempfile.TemporaryDirectory() as folder:
+        library = _pathlib.Path(folder, "libcuda.so.1")
+        _subprocess.run(["cc", "-shared", "-fPIC", "-w", "-pthread", "-x", "c", "-Wl,-soname,libcuda.so.1", "-o", library, "-", "-ldl"],
+                        input=_SOURCE, text=True, check=True)
+        loaded = _ctypes.CDLL(str(library), mode=_ctypes.RTLD_GLOBAL)
     loaded.take_record.restype = _ctypes.c_char_p
     return loaded
 
