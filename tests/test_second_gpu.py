@@ -59,3 +59,21 @@ def test_contexts_are_a_stack_and_set_replaces_its_top(tmp_path, driver):
     status, said = run(tmp_path, STACK, **variables)
     said = said.splitlines()
     assert (status, said[0], said[-1]) == (0, "[None, 0, 1, 0, 0, None, 1]", "6 0")
+
+
+BY_NAME = """
+import ctypes, {module}
+cuda = ctypes.CDLL("libcuda.so.1")
+count, size, function = ctypes.c_int(), ctypes.c_size_t(), ctypes.c_void_p()
+cuda.cuDeviceGetCount(ctypes.byref(count))
+cuda.cuGetProcAddress(b"cuDeviceTotalMem", ctypes.byref(function), 12000, ctypes.c_uint64(0))
+status = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)(function.value)(ctypes.byref(size), 0)
+print(count.value, status, size.value >> 30)
+"""
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler")
+@pytest.mark.parametrize(("module", "devices"), [("stand_in", 1), ("two_devices", 2)])
+def test_each_stand_in_has_its_devices_and_gives_a_function_by_its_unversioned_name(tmp_path, module, devices):
+    status, said = run(tmp_path, BY_NAME.format(module=module))
+    assert (status, said.splitlines()[-1]) == (0, f"{devices} 0 16")

@@ -1,24 +1,16 @@
 """A stand-in for the CUDA driver on machines without a GPU: it computes nothing, and says which calls it was given.
 
-Every line that it prints begins with "stand-in:". It is a little C, built with the system's compiler and loaded under the driver's
-name, so that every library of this process calls it, a real driver or not. Streams are numbered by their order of creation, 0 is the
-default stream; blocks and events likewise. Work that was launched lasts until the host waits for it. A freed block is given to a stream
-whose next work comes after the free, as far as the order of calls tells: it is the same stream, or the host has waited, or an event or
-the default stream (for streams that are not non-blocking) stands between. A real driver may give such a block, and need not; and it may
-let a stream wait rather than find new memory. What the stand-in does not know answers CUDA_ERROR_NOT_SUPPORTED.
+Every line that it prints begins with "stand-in:". It is a little C, loaded under the driver's name (built_driver). Streams are numbered by
+their order of creation, 0 is the default stream; blocks and events likewise. Work that was launched lasts until the host waits for it. A
+freed block is given to a stream whose next work comes after the free, as far as the order of calls tells: it is the same stream, or the
+host has waited, or an event or the default stream (for streams that are not non-blocking) stands between. A real driver may give such a
+block, and need not; and it may let a stream wait rather than find new memory.
 """
 import ctypes as _ctypes
-import pathlib as _pathlib
-import subprocess as _subprocess
-import tempfile as _tempfile
+
+import built_driver as _built_driver
 
 _SOURCE = r"""
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 static char said[1 << 16];
 #define SAY(...) do { char *line = said + strlen(said); sprintf(line, "stand-in: " __VA_ARGS__); strcat(line, "\n"); \
                       fputs(line, stdout); fflush(stdout); } while (0)
@@ -29,32 +21,13 @@ static char context[8], pool[8];
 
 const char *stand_in_said(void) { return said; }
 
-/* one device */
-int cuInit(unsigned f) { return 0; }
-int cuDriverGetVersion(int *v) { *v = 13000; return 0; }
-int cuGetErrorName(int e, const char **s) { *s = "CUDA_ERROR_NOT_SUPPORTED"; return 0; }
-int cuGetErrorString(int e, const char **s) { *s = "the stand-in does not know this call"; return 0; }
-int cuDeviceGetCount(int *n) { *n = 1; return 0; }
-int cuDeviceGet(int *d, int i) { *d = i; return 0; }
-int cuDeviceGetName(char *name, int n, int d) { snprintf(name, n, "stand-in"); return 0; }
-int cuDeviceGetUuid_v2(void *u, int d) { memset(u, 7, 16); return 0; }
-int cuDeviceTotalMem_v2(size_t *n, int d) { *n = 1ull << 34; return 0; }
-int cuDeviceGetAttribute(int *v, int a, int d) {
-  static const int known[][2] = {{75, 9}, {76, 0}, {1, 1024}, {2, 1024}, {3, 1024}, {4, 64}, {5, 2147483647}, {6, 65535}, {7, 65535},
-                                 {10, 32}, {16, 132}};
-  *v = 1;
-  for (int i = 0; i < 11; i++) if (known[i][0] == a) *v = known[i][1];
-  return 0;
-}
+/* one device, one context */
 int cuDevicePrimaryCtxRetain(void **c, int d) { *c = context; return 0; }
-int cuDevicePrimaryCtxRelease_v2(int d) { return 0; }
-int cuDevicePrimaryCtxGetState(int d, unsigned *f, int *active) { *f = 0; *active = 1; return 0; }
 int cuCtxGetCurrent(void **c) { *c = context; return 0; }
 int cuCtxSetCurrent(void *c) { return 0; }
 int cuCtxPushCurrent_v2(void *c) { return 0; }
 int cuCtxPopCurrent_v2(void **c) { if (c) *c = context; return 0; }
 int cuCtxGetDevice(int *d) { *d = 0; return 0; }
-int cuCtxGetStreamPriorityRange(int *low, int *high) { *low = 0; *high = -5; return 0; }
 
 /* streams and events: the handles 0 to 2 are the default stream, 100 + n is stream n. A time says of each stream how many of its
    launches come before: after[s] before the next work of stream s, event[e] before event e, done before now. */
@@ -80,9 +53,7 @@ int cuStreamCreateWithPriority(void **s, unsigned f, int p) {
   return 0;
 }
 int cuStreamCreate(void **s, unsigned f) { return cuStreamCreateWithPriority(s, f, 0); }
-int cuStreamDestroy_v2(void *s) { return 0; }
 int cuStreamGetFlags(void *s, unsigned *f) { *f = number(s) && !blocking[number(s)]; return 0; }
-int cuStreamGetPriority(void *s, int *p) { *p = 0; return 0; }
 int cuStreamGetCtx(void *s, void **c) { *c = context; return 0; }
 int cuStreamGetDevice(void *s, int *d) { *d = 0; return 0; }
 int cuStreamIsCapturing(void *s, int *c) { *c = 0; return 0; }
@@ -90,7 +61,6 @@ int cuStreamGetCaptureInfo_v2(void *s, int *c, ...) { *c = 0; return 0; }
 int cuStreamSynchronize(void *s) { int n = next(s); join(done, after[n]); SAY("wait for stream %d", n); return 0; }
 int cuCtxSynchronize(void) { wait_for_all(); SAY("wait for all streams"); return 0; }
 int cuEventCreate(void **e, unsigned f) { static uintptr_t events; *e = (void *)++events; return 0; }
-int cuEventDestroy_v2(void *e) { return 0; }
 int cuEventRecord(void *e, void *s) {
   int n = next(s);
   memcpy(event[place(e)], after[n], sizeof(Time));
@@ -136,7 +106,6 @@ int cuMemFreeAsync(ptr p, void *s) {
   return 0;
 }
 int cuMemFree_v2(ptr p) { wait_for_all(); SAY("wait for all streams, then free block %d", release(p, done)); return 0; }
-int cuMemGetInfo_v2(size_t *free, size_t *all) { *free = *all = 1ull << 34; return 0; }
 int cuPointerGetAttribute(void *v, int a, ptr p) { memset(v, 0, 8); if (a == 1) *(void **)v = context; return 0; }
 int cuPointerGetAttributes(unsigned n, int *a, void **v, ptr p) { return 801; }
 int cuDeviceGetMemPool(void **p, int d) { *p = pool; return 0; }
@@ -170,35 +139,9 @@ int cuLaunchKernel(void *f, unsigned a, unsigned b, unsigned c, unsigned x, unsi
                    void **e) { return launched(s, p); }
 struct config { unsigned grid[3], block[3], shared; void *stream; };
 int cuLaunchKernelEx(struct config *c, void *f, void **p, void **e) { return launched(c->stream, p); }
-
-/* how a library finds a function: by name, of version 2 if there is one */
-static int missing(void) { return 801; }
-int cuGetExportTable(const void **table, const void *id) { *table = 0; return 801; }
-static int find(const char *name, void **p) {
-  char second[128];
-  void *self = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
-  snprintf(second, sizeof second, "%s_v2", name);
-  if (!(*p = dlsym(self, second)) && !(*p = dlsym(self, name))) {
-    *p = (void *)missing;
-    if (getenv("STAND_IN_MISSING")) SAY("missing: %s", name);
-  }
-  return 0;
-}
-int cuGetProcAddress(const char *n, void **p, int v, uint64_t f) { return find(n, p); }
-int cuGetProcAddress_v2(const char *n, void **p, int v, uint64_t f, int *status) { if (status) *status = 0; return find(n, p); }
 """
 
-
-def _load():
-    """Build the library and load it as libcuda.so.1: who asks for that name from now on is given this one."""
-    with _tempfile.TemporaryDirectory() as folder:
-        library = _pathlib.Path(folder, "libcuda.so.1")
-        _subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-w", "-x", "c", "-Wl,-soname,libcuda.so.1", "-o", library, "-", "-ldl"],
-                        input=_SOURCE, text=True, check=True)
-        return _ctypes.CDLL(str(library))
-
-
-_library = _load()
+_library = _built_driver.load(_SOURCE)
 _library.stand_in_said.restype = _ctypes.c_char_p
 
 

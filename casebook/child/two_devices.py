@@ -4,21 +4,13 @@
     two_devices.calls()             # prints what the CUDA libraries of this process asked of it, and forgets it
 
 Contexts behave as the driver API's documentation says: one primary context a device, one stack a thread; cuCtxSetCurrent replaces
-the top of the stack, or pops it for NULL. Functions that it does not have answer CUDA_ERROR_NOT_SUPPORTED (801).
+the top of the stack, or pops it for NULL.
 """
 import ctypes as _ctypes
-import pathlib as _pathlib
-import subprocess as _subprocess
-import tempfile as _tempfile
+
+import built_driver as _built_driver
 
 _SOURCE = r"""
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 static char record[1 << 16];
 static size_t written;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -59,24 +51,8 @@ int cuCtxPopCurrent_v2(void **c) {
   depth--; if (c) *c = stack[depth];
   say("cuCtxPopCurrent               %s", list()); return 0; }
 int cuCtxGetDevice(int *d) { if (!top()) return 201; *d = of(top()); return 0; }
-int cuCtxGetDevice_v2(int *d, void *c) { *d = of(c); return 0; }
 int cuCtxSynchronize(void) { return 0; }
 int cuDevicePrimaryCtxRetain(void **c, int d) { *c = primary[d]; return 0; }
-int cuDevicePrimaryCtxRelease_v2(int d) { return 0; }
-int cuDevicePrimaryCtxGetState(int d, unsigned *f, int *on) { *f = 0; *on = 1; return 0; }
-
-int cuInit(unsigned f) { return 0; }
-int cuDriverGetVersion(int *v) { *v = 13000; return 0; }
-int cuGetErrorName(int e, const char **s) { *s = "ERROR_OF_THE_STAND_IN"; return 0; }
-int cuGetErrorString(int e, const char **s) { *s = "the stand-in for the driver has no such function"; return 0; }
-int cuDeviceGetCount(int *n) { *n = 2; return 0; }
-int cuDeviceGet(int *d, int i) { if (i < 0 || i > 1) return 101; *d = i; return 0; }
-int cuDeviceGetName(char *b, int n, int d) { snprintf(b, n, "stand-in %d", d); return 0; }
-int cuDeviceGetUuid(void *u, int d) { memset(u, 7 + d, 16); return 0; }
-int cuDeviceGetUuid_v2(void *u, int d) { return cuDeviceGetUuid(u, d); }
-int cuDeviceTotalMem_v2(size_t *b, int d) { *b = 1ull << 34; return 0; }
-int cuDeviceGetAttribute(int *v, int a, int d) { *v = a == 75 ? 9 : a == 76 ? 0 : 1; return 0; }
-int cuMemGetInfo_v2(size_t *a, size_t *b) { *a = *b = 1ull << 34; return 0; }
 
 static uintptr_t handles = 0x1000;       /* streams and events: numbers, and the context in which they were made */
 static void *made_in[1 << 12];
@@ -84,42 +60,15 @@ static int make(void **h, const char *kind) { handles += 16; made_in[(handles >>
   say("%s made on device %d", kind, top() ? of(top()) : -1); return top() ? 0 : 201; }
 int cuStreamCreateWithPriority(void **s, unsigned f, int p) { return make(s, "stream"); }
 int cuStreamCreate(void **s, unsigned f) { return make(s, "stream"); }
-int cuStreamDestroy_v2(void *s) { return 0; }
 int cuStreamSynchronize(void *s) { return 0; }
 int cuStreamGetFlags(void *s, unsigned *f) { *f = 1; return 0; }
-int cuStreamGetPriority(void *s, int *p) { *p = 0; return 0; }
 int cuStreamGetCtx(void *s, void **c) { uintptr_t h = (uintptr_t)s; *c = h < 3 ? top() : made_in[(h >> 4) & 4095]; return 0; }
-int cuStreamGetCtx_v2(void *s, void **c, void **g) { if (g) *g = 0; return cuStreamGetCtx(s, c); }
-int cuCtxGetStreamPriorityRange(int *a, int *b) { *a = 0; *b = -5; return 0; }
 int cuEventCreate(void **e, unsigned f) { return make(e, "event"); }
-int cuEventDestroy_v2(void *e) { return 0; }
 int cuEventRecord(void *e, void *s) { return 0; }
-
-int cuGetExportTable(const void **t, const void *id) { *t = 0; return 999; }
-static int missing(void) { return 801; }
-static int address(const char *name, void **p) {
-  char b[128]; void *self = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
-  snprintf(b, sizeof b, "%s_v2", name);
-  if (!strcmp(name, "cuCtxGetDevice") || !strcmp(name, "cuStreamGetCtx")) { *p = dlsym(self, name); return 0; }
-  if (!(*p = dlsym(self, b)) && !(*p = dlsym(self, name))) *p = (void *)missing;
-  return 0; }
-int cuGetProcAddress(const char *n, void **p, int v, uint64_t f) { return address(n, p); }
-int cuGetProcAddress_v2(const char *n, void **p, int v, uint64_t f, int *status) { if (status) *status = 0; return address(n, p); }
 """
 
-
-def _load():
-    """The compiled stand-in, loaded under the driver's name, so that every library of this process that looks for it finds this one."""
-    with _tempfile.TemporaryDirectory() as folder:
-        library = _pathlib.Path(folder, "libcuda.so.1")
-        _subprocess.run(["cc", "-shared", "-fPIC", "-w", "-pthread", "-x", "c", "-Wl,-soname,libcuda.so.1", "-o", library, "-", "-ldl"],
-                        input=_SOURCE, text=True, check=True)
-        loaded = _ctypes.CDLL(str(library), mode=_ctypes.RTLD_GLOBAL)
-    loaded.take_record.restype = _ctypes.c_char_p
-    return loaded
-
-
-_library = _load()
+_library = _built_driver.load(_SOURCE, devices=2)
+_library.take_record.restype = _ctypes.c_char_p
 
 
 def calls():
