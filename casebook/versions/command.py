@@ -100,8 +100,9 @@ def run_all(places, each, progress):
         answers = dict(zip(different[number], answer.get("answers", []), strict=False))
         for place, probe in list(work.values())[number]:
             level, one = jobs[number]["level"], answers.get(probe, answer)
+            took = one.pop("took", {})
             stored = {} if "trouble" in one else place.put(with_outcome(place.entry, level, probe, one))
-            progress.count(place.name(level), one | stored, place.before(level))
+            progress.count(place.name(level), one | stored, place.before(level), took)
 
 
 def online():

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -26,7 +27,7 @@ LIMIT = 1800        # seconds for everything: downloads, the environment, a buil
 def perform(job):
     """Run the probes of a job in one environment, in a process of its own: {"answers": one for each probe}, or {"trouble": why}.
 
-    An answer is {"outcome", "line", …}, or {"trouble": why} for what says nothing of the release.
+    An answer is {"outcome", "line", …}, or {"trouble": why} for what says nothing of the release. Its "took" are the seconds of its parts.
     """
     folder = cache() / "versions"
     folder.mkdir(parents=True, exist_ok=True)
@@ -56,14 +57,22 @@ def main():
 
 
 def answer(probe, job, receipt):
-    header = probe.header(job["python"], job["closure"])
+    header, took, last = probe.header(job["python"], job["closure"]), {}, time.monotonic()
+
+    def lap(part):
+        nonlocal last
+        took[part], last = time.monotonic() - last, time.monotonic()
+
     try:
         make(header)
+        lap("environment")
         with one_at_a_time(Path(job["lock"]), lambda line: None) if job["level"] == "gpu" else nullcontext():
+            lap("waiting")
             outcome, line = judge(probe, header, run(probe.source, header, lambda text: None))
+            lap("script")
     except EnvironmentFailure as error:
         outcome, line = meaning(str(error))
-    return {"outcome": outcome, "line": line, **receipt} if outcome else {"trouble": line}
+    return ({"outcome": outcome, "line": line, **receipt} if outcome else {"trouble": line}) | {"took": took}
 
 
 def meaning(sentence):

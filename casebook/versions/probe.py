@@ -6,6 +6,7 @@
           cell: 0355e31b-1
           fails: 'float32 \\+ 1.0 .* second'
           works: 'float32 \\+ 1.0 .* first'
+          seconds: 8                    # a time limit in place of the header's
         gpu: 9b3aa1f3-1                 # a cell alone: it fails as its header tells, or it works and exits with status 0
         with: [scipy, cmake==4.4.4]     # more that the cells need, beside the library and what it brings; a pin stays as it is
         extra: ctk                      # what the library is installed with: cupy-cuda12x[ctk]
@@ -38,17 +39,24 @@ class Probe:
     fails: str | None = None
     works: str | None = None
     cuda_home: bool = False
+    seconds: float | None = None
 
     @property
     def key(self):
         """Changes when the cell, or the reading of its end, does; not with the template's pins."""
-        told = dataclasses.replace(read(self.source), dependencies=(), requires_python="")
+        told = dataclasses.replace(self.told, dependencies=(), requires_python="")
         return digest("\n".join([BLOCK.sub("", self.source).strip(), repr(told), repr((self.fails, self.works, self.cuda_home))]))[:8]
+
+    @property
+    def told(self):
+        """The header of the cell, with the probe's own time limit."""
+        header = read(self.source)
+        return dataclasses.replace(header, timeout=self.seconds or header.timeout)
 
     def header(self, python, closure):
         """Header of the probe in an environment with these pins, in one string."""
-        return dataclasses.replace(read(self.source), requires_python=f"=={python}.*", dependencies=tuple(closure.split()),
-                                   cuda_home=self.cuda_home or read(self.source).cuda_home)
+        return dataclasses.replace(self.told, requires_python=f"=={python}.*", dependencies=tuple(closure.split()),
+                                   cuda_home=self.cuda_home or self.told.cuda_home)
 
 
 def libraries(chapter):
@@ -65,7 +73,8 @@ def probes(chapter, library):
         if level in given:
             told = given[level] if isinstance(given[level], dict) else {"cell": given[level]}
             source = cells[told["cell"]].source.removeprefix("%%pinned").split("\n", 1)[1]
-            found[level] = Probe(told["cell"], source, told.get("fails"), told.get("works"), given.get("cuda-home", False))
+            found[level] = Probe(told["cell"], source, told.get("fails"), told.get("works"), given.get("cuda-home", False),
+                                 told.get("seconds"))
     return found
 
 
