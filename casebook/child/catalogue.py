@@ -303,6 +303,32 @@ def histogram_of_bytes(a, out):
     out[i] = counts[np.int64(a[i])]
 
 
+@kernel("uint8 -> int32", lambda a: np.bincount(a % 64, minlength=64))
+def histogram_in_a_renamed_array(a, out):
+    part, i = cuda.shared.array(64, np.int32), cuda.threadIdx.x
+    part[i] = 0
+    cuda.syncthreads()
+    cuda.atomic.add(part, np.int64(a[i]) % 64, 1)
+    cuda.syncthreads()
+    out[i] = part[i]
+
+
+@cuda.jit(device=True)
+def count(where, k):
+    cuda.atomic.add(where, k, 1)
+
+
+@kernel("uint8 -> int32", lambda a: np.bincount(a % 64, minlength=64))
+def histogram_by_a_function(a, out):
+    i = cuda.threadIdx.x
+    part = cuda.shared.array(64, np.int32)
+    part[i] = 0
+    cuda.syncthreads()
+    count(part, np.int64(a[i]) % 64)
+    cuda.syncthreads()
+    out[i] = part[i]
+
+
 @kernel("int64 -> int64", lambda a: np.r_[np.zeros(63, int), a.sum()])
 def atomic_add_at_minus_one(a, out):
     cuda.atomic.add(out, -1, a[cuda.threadIdx.x])
@@ -363,8 +389,8 @@ def syncthreads_count(a, out):
     out[i] = cuda.syncthreads_count(1 if a[i] > 0 else 0)
 
 
-SHARED = [histogram, histogram_of_bytes, atomic_add_at_minus_one, atomic_cas, shared_scan, shared_reversed, shared_two_dimensions,
-          local_array, syncthreads_count]
+SHARED = [histogram, histogram_of_bytes, histogram_in_a_renamed_array, histogram_by_a_function, atomic_add_at_minus_one, atomic_cas,
+          shared_scan, shared_reversed, shared_two_dimensions, local_array, syncthreads_count]
 
 
 def shuffled(name, argument, signature, source):

@@ -17,7 +17,8 @@ def five(cuda):
             b[i, j] = float32(0.25) * (a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1])
 
     def reduction(a, total):
-        part, t, mine = cuda.shared.array(256, int32), cuda.threadIdx.x, int32(0)
+        part = cuda.shared.array(256, int32)
+        t, mine = cuda.threadIdx.x, int32(0)
         for k in range(cuda.grid(1), a.size, cuda.gridsize(1)):
             mine += a[k]
         part[t] = mine
@@ -31,7 +32,8 @@ def five(cuda):
             cuda.atomic.add(total, 0, part[0])
 
     def histogram(a, bins):
-        part, t = cuda.shared.array(256, int32), cuda.threadIdx.x
+        part = cuda.shared.array(256, int32)    # a line of its own: numba-cuda-mlir 0.6.0 forgets where a renamed array lies
+        t = cuda.threadIdx.x
         part[t] = 0
         cuda.syncthreads()
         for k in range(cuda.grid(1), a.size, cuda.gridsize(1)):
