@@ -3,6 +3,8 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 PORT := 8000
+# Some containers forbid Python to keep what it has compiled; then each of the thousand processes of a test run compiles all it imports.
+unexport PYTHONDONTWRITEBYTECODE
 QUICK := address book chapters checks header output prepare timing workflows workshop
 
 help: ## this list
