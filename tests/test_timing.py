@@ -5,7 +5,10 @@ The clocks and the CUDA driver are stand-ins; the host's clock runs once for rea
 import ctypes
 import sys
 import time
+from pathlib import Path
 
+import nbformat
+import numpy as np
 import pytest
 
 from casebook.run import CHILD
@@ -16,6 +19,11 @@ from timing import Rounds, compare
 
 QUIET = [1.0, 1.01, 0.99, 1.0]
 NOISY = [1.0, 1.0, 2.0, 2.0]
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    monkeypatch.setattr(Rounds, "_patience", timing._AGAIN)
 
 
 @pytest.fixture
@@ -148,6 +156,42 @@ def test_company_that_leaves_is_waited_for(clock, capsys):
     assert capsys.readouterr().out == "b is slower\n"
 
 
+UNEVEN = [1.0, 1.0, 9.0]
+
+
+def test_company_that_stays_is_waited_for_once_and_not_by_every_claim(clock, capsys):
+    """Ten tables in one process, as in chapter 1: ten measurements and two more, where it was two more for each."""
+    tables, left = [], []
+    for _ in range(10):
+        tables.append(measured(clock, a=UNEVEN * 3, b=[1.0] * 9))
+        left.append(clock.takes)
+    for rounds, takes in zip(tables, left, strict=True):
+        clock.takes = takes
+        rounds.claim("b is fast", lambda r: True)
+    assert [3 - len(takes["a"]) // 3 for takes in left] == [3] + [1] * 9
+    assert capsys.readouterr().out.count("not alone on this machine (spread 400%)") == 10
+
+
+def test_after_company_has_left_new_company_is_waited_for(clock, capsys):
+    measured(clock, a=UNEVEN * 3, b=[1.0] * 9).claim("first", lambda r: True)
+    measured(clock, a=[1.0] * 3, b=[1.0] * 3).claim("second", lambda r: True)
+    measured(clock, a=UNEVEN * 2 + [1.0] * 3, b=[1.0] * 9).claim("third", lambda r: True)
+    assert capsys.readouterr().out.splitlines()[1:] == ["second", "third"]
+
+
+def test_a_claim_that_fails_alone_is_measured_again_though_company_was_there_before(clock, capsys):
+    measured(clock, a=UNEVEN * 3, b=[1.0] * 9).claim("first", lambda r: True)
+    rounds = measured(clock, a=[1.0] * 9, b=[1.0] * 6 + [4.0] * 3)
+    rounds.claim("b is slower", lambda r: r.ratio("b", "a") > 3)
+    assert capsys.readouterr().out.splitlines()[1:] == ["b is slower"]
+
+
+def test_what_counts_as_a_wide_spread_can_be_said(capsys):
+    Rounds({"a": NOISY}, quiet=0.7).claim("made", True)
+    Rounds({"a": NOISY}, quiet=0.6).claim("withheld", True)
+    assert capsys.readouterr().out == "made\nnot alone on this machine (spread 67%): nothing is asserted about time\n"
+
+
 def test_a_quiet_machine_s_claim_is_made_at_once(clock):
     rounds = measured(clock, a=[1.0] * 6, b=[4.0] * 6)
     rounds.claim("b is slower", lambda r: r.ratio("b", "a") > 3)
@@ -231,3 +275,32 @@ def test_without_a_context_the_gpu_s_clock_says_so_and_the_host_s_waits_for_noth
 def test_an_unknown_clock_is_refused():
     with pytest.raises(KeyError, match="cpu"):
         compare({"a": lambda: None}, clock="cpu")
+
+
+LAPS = Path(__file__).parents[1] / "notebooks" / "02-grid-sync-cache.ipynb"
+MADE, WITHHELD, REFUSED = "less than half of its time without\n", "not alone on this machine (", "does not hold"
+SECOND_KERNEL = {     # its milliseconds in eight pairs of starts, without the cache and from it; what the cell of chapter 2 makes of them
+    "an H200 alone": ([54.8, 88.0, 65.5, 71.8, 55.9, 41.9, 42.3, 41.1], [4.8, 5.1, 3.8, 8.2, 5.0, 5.0, 3.8, 4.5], MADE),
+    "an H200 alone, later": ([55.0, 77.3, 67.8, 44.4, 63.9, 64.3, 59.5, 42.7], [4.9, 4.0, 5.3, 3.6, 3.7, 4.6, 3.8, 3.7], MADE),
+    "a cache of no use": ([54.8, 88.0, 65.5, 71.8, 55.9, 41.9, 42.3, 41.1], [55.0, 77.3, 67.8, 44.4, 63.9, 64.3, 59.5, 42.7], REFUSED),
+    "company for some starts": ([54.8, 188, 65.5, 71.8, 255.9, 41.9, 42.3, 141.1], [4.8, 135, 13.8, 8.2, 95, 5, 83.8, 4.5], WITHHELD),
+    "company for all": ([105, 113, 98, 121, 109, 99, 117, 102], [52, 61, 44, 49, 57, 40, 55, 66], WITHHELD),
+}
+
+
+@pytest.mark.parametrize("series", SECOND_KERNEL)
+@pytest.mark.parametrize("answer", [1.4e-5, 2e-3])
+def test_chapter_2_s_start_up_times(series, answer, capsys):
+    """The cell itself, on times of six steps of which the last one is the second kernel's."""
+    cell = next(cell for cell in nbformat.read(LAPS, 4).cells if cell.id == "0ac3d8bf")
+    cold, cached, wanted = SECOND_KERNEL[series]
+    steps = {state: np.array([[0.5, 0.15, 0.2, 0.0001, 0.04, last / 1e3] for last in times])
+             for state, times in (("from the cache", cached), ("cold", cold))}
+    asked = Rounds({"nothing": [1e-6] * 3}, answers=[answer] * 3)
+    names = {"np": np, "steps": steps, "STEPS": "ABCDEF", "Rounds": Rounds, "compare": lambda _: asked}
+    try:
+        exec(cell.source.removeprefix("%%gpu\n"), names)
+        said = capsys.readouterr().out
+    except AssertionError as error:
+        said = str(error)
+    assert (wanted if answer < 1e-3 else WITHHELD) in said

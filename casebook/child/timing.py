@@ -21,11 +21,13 @@ _AGAIN = 2          # so many more measurements before a claim of some rounds fa
 class Rounds:
     """Seconds of each alternative, round by round: {name: [seconds, …]}, equally many for each name, three or more.
 
-    `measure`, where there is one, returns such a table anew. `answers`, if any, are the seconds in which an idle GPU answered.
+    `measure`, where there is one, returns such a table anew. `answers`, if any, are the seconds in which an idle GPU answered. `quiet` is
+    the spread above which somebody else must be there.
     """
+    _patience = _AGAIN      # so many more measurements in company, of all rounds together, until one is quiet
 
-    def __init__(self, seconds, measure=None, answers=()):
-        self.seconds, self.answers = {name: list(rounds) for name, rounds in seconds.items()}, answers
+    def __init__(self, seconds, measure=None, answers=(), quiet=_QUIET):
+        self.seconds, self.answers, self._quiet = {name: list(rounds) for name, rounds in seconds.items()}, answers, quiet
         self._measure, self._again = measure, _AGAIN if measure else 0
         lengths = set(map(len, self.seconds.values()))
         if len(lengths) != 1 or min(lengths) < 3:
@@ -55,22 +57,30 @@ class Rounds:
         if late > _ANSWER:
             return f"the GPU answers after {late * 1e3:.1f} ms"
         widest = max(map(self.spread, self.seconds))
-        return f"spread {widest:.0%}" if widest > _QUIET else ""
+        return f"spread {widest:.0%}" if widest > self._quiet else ""
 
     def claim(self, text, condition):
         """Print the conclusion `text` if its condition holds; raise AssertionError if it does not, though the machine is quiet.
 
         `condition` is a function of the rounds, or a bool. A function that says no, or company, makes `compare` measure again before
-        this decides; the rounds are then the last ones.
+        this decides; the rounds are then the last ones. Company that stayed is not waited for by the next claim.
         """
-        while self._again and callable(condition) and not (self.alone and condition(self)):
+        while self._again and callable(condition) and self._worth_measuring_again(condition):
             self._again -= 1
             self.seconds = self._measure()
         if company := self._company():
             print(f"not alone on this machine ({company}): nothing is asserted about time")
             return
+        Rounds._patience = _AGAIN
         assert condition(self) if callable(condition) else condition, f"does not hold: {text}\n{self.table()}"
         print(text)
+
+    def _worth_measuring_again(self, condition):
+        """The condition does not hold on a quiet machine, or there is company that has not yet been found to stay."""
+        if self.alone:
+            return not condition(self)
+        waits, Rounds._patience = Rounds._patience > 0, max(0, Rounds._patience - 1)
+        return waits
 
     def table(self, bytes=None):
         """Lines of name, median, spread and, with the bytes that a call moves (one number or {name: number}), GB/s."""
