@@ -2,6 +2,7 @@
 
 tests/answers/NN-name.yml holds the answers: for each exercise `wrong` (why, answer or edit, says) and `right` (why, answer or edit).
 """
+import functools
 import re
 
 import pytest
@@ -19,6 +20,7 @@ BOOKS = [book for book in chapters.load() if exercises(book)]
 pytestmark = pytest.mark.timeout(120)
 
 
+@functools.cache
 def answers(book):
     path = ROOT / "tests/answers" / f"{book.name}.yml"
     return {entry["exercise"]: entry for entry in yaml.safe_load(path.read_text("utf8"))} if path.exists() else {}
