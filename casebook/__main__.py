@@ -25,6 +25,7 @@ def arguments():
 
     file = ("path", {"metavar": "FILE.ipynb"})
     some = ("names", {"nargs": "*", "metavar": "CHAPTER", "help": "all chapters when none is named"})
+    many = ("--cluster", {"metavar": "ADDRESS", "help": "of a Dask scheduler; `gpus` for a worker on each GPU of this machine"})
     command("doctor", "doctor.examine", doctor.__doc__.splitlines()[0], *doctor.OPTIONS, alone=True)
     command("pin", "pin.pin", "complete the dependencies of a header",
             ("path", {"metavar": "FILE", "help": "a script or cell; - reads it from standard input"}), alone=True)
@@ -37,13 +38,13 @@ def arguments():
             ("--all", {"action": "store_true", "dest": "every", "help": "those of GPU cells too, on a machine without a GPU"}),
             ("--into", {"metavar": "FOLDER", "type": Path, "help": "a folder for all users of the machine, in place of your own"}))
     command("wheelhouse", "wheelhouse.fill", "download every wheel that the book needs into wheelhouse/, for a room without network", some)
-    command("execute", "commands.execute", "run chapters on this machine's GPU and store outputs and receipts", some)
+    command("execute", "commands.execute", "run chapters on this machine's GPU and store outputs and receipts", some, many)
     command("check", "commands.check", "compare stored outputs with their receipts; runs nothing", some)
     command("versions", "versions.command.versions", "run the cases over the releases of their libraries and store what each did", some,
             ("--release", {"metavar": "VERSION", "help": "this release alone; `newest`, of each library"}),
             ("--as-of-release", {"action": "store_const", "const": "release", "dest": "as_of", "help": "with what its day had beside it"}),
             ("--as-of-today", {"action": "store_const", "const": "today", "dest": "as_of", "help": "with today's, chosen anew"}),
-            ("--cluster", {"metavar": "ADDRESS", "help": "of a Dask scheduler; `gpus` for a worker on each GPU of this machine"}))
+            many)
     command("new", "commands.begin", "write the skeleton of a short case",
             ("name", {"metavar": "NN-NAME", "help": "its number, from 10 on, and a few words"}))
     command("workshop", "commands.make_workshop", "copy the chapters without solutions and outputs",

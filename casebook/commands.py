@@ -1,18 +1,30 @@
 """The commands on the book's own chapters: what they do is elsewhere, here they say what was done."""
 import sys
 
-from . import address, chapters, lab, workshop
+from . import address, chapters, lab, together, workshop
 from .checks import problems
 from .new import new
 
 
-def execute(names):
+def execute(names, cluster=None):
+    """Run chapters and store them: here, one after the other until one fails, or spread over the GPUs of a cluster."""
     from .execute import execute  # needs Jupyter's client, which `check` does without
 
-    for book in chapters.load(names):
-        execute(book)
-        print(f"{book.name}: stored, {len(book.cells)} cells")
-    return 0
+    books = {book.name: book for book in chapters.load(names)}
+    if cluster is None:
+        for book in books.values():
+            execute(book)
+            print(stored(book))
+        return 0
+    failed = 0
+    for number, (name, trouble) in enumerate(together.execute(books.values(), cluster), 1):
+        failed += bool(trouble)
+        print(f"[{number}/{len(books)}] {f'{name}: NOT stored: {trouble}' if trouble else stored(books[name])}", flush=True)
+    return bool(failed)
+
+
+def stored(book):
+    return f"{book.name}: stored, {len(book.cells)} cells"
 
 
 def check(names):

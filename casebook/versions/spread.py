@@ -3,23 +3,25 @@ import concurrent.futures
 import os
 from contextlib import contextmanager
 
+from .. import gpu
 from ..errors import CasebookError
 
 
 @contextmanager
-def team(cluster=None):
+def team(cluster=None, at_once=None):
     """A function each(work, jobs) that yields (number of the job, result) as they end; one without a result has {"trouble": why}.
 
     `cluster` is None for the cores of this machine, the address of a Dask scheduler, or "gpus" for a worker on each GPU of this machine.
+    `at_once`: the jobs that this machine, or a worker on a GPU, does at a time; as many as it has cores without it.
     """
     if cluster is None:
-        with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
+        with concurrent.futures.ThreadPoolExecutor(at_once or cores()) as threads:
             try:
                 yield each_of(threads.submit, concurrent.futures.as_completed)
             finally:
                 threads.shutdown(cancel_futures=True)
     else:
-        with dask_client(cluster) as (client, as_completed):
+        with dask_client(cluster, at_once) as (client, as_completed):
             yield each_of(lambda work, job: client.submit(work, job, pure=False), as_completed)
 
 
@@ -36,7 +38,7 @@ def each_of(submit, as_completed):
 
 
 @contextmanager
-def dask_client(cluster):
+def dask_client(cluster, at_once):
     """A client of the cluster, and distributed's as_completed. Dask is imported here alone: nothing else needs it.
 
     A job whose worker is lost is done again on another one; the scheduler gives up a job that has cost it several.
@@ -51,5 +53,21 @@ def dask_client(cluster):
         with distributed.Client(cluster) as client:
             yield client, distributed.as_completed
     else:
-        with LocalCUDACluster(threads_per_worker=1) as local, distributed.Client(local) as client:
+        with LocalCUDACluster(**workers(at_once)) as local, distributed.Client(local) as client:
             yield client, distributed.as_completed
+
+
+def workers(at_once):
+    """What LocalCUDACluster is told. It gives each worker all GPUs in CUDA_VISIBLE_DEVICES, its own first, and the cores near that one.
+
+    Its memory limit is of the worker's process, which holds nothing large: scripts are processes of their own. No dashboard is opened,
+    so that nothing listens on a port that another cluster has.
+    """
+    found = gpu.find()
+    if not found:
+        raise CasebookError("--cluster gpus: this machine has no NVIDIA GPU")
+    return {"threads_per_worker": at_once or max(1, cores() // found.count), "dashboard_address": None}
+
+
+def cores():
+    return len(os.sched_getaffinity(0))
