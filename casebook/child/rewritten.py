@@ -20,6 +20,13 @@ def all_but_the_last(a, out):
         out[i] = rest[i]
 
 
+@kernel("int64 -> int64", lambda a: np.r_[a[10:100], np.zeros(10, int)])
+def to_the_end_at_most(a, out):
+    i, rest = cuda.threadIdx.x, a[10:min(100, a.size)]
+    if i < rest.size:
+        out[i] = rest[i]
+
+
 @kernel("int64 -> int64", lambda a: a[::-1])
 def from_the_end(a, out):
     i = cuda.threadIdx.x
@@ -37,6 +44,11 @@ def range_of_a_byte(a, out):
 @kernel("int32 -> int64", lambda a: np.r_[np.zeros(63, int), a.sum(dtype=np.int64)])
 def atomic_add_of_int32_to_the_last_int64(a, out):
     cuda.atomic.add(out, out.size - 1, np.int64(a[cuda.threadIdx.x]))
+
+
+@kernel("uint8 -> int32", lambda a: np.bincount(a % 64, minlength=64))
+def atomic_add_at_a_byte(a, out):
+    cuda.atomic.add(out, np.int64(a[cuda.threadIdx.x]) % 64, 1)
 
 
 @kernel("uint32 -> int64", lambda a: np.r_[a.max(), np.zeros(63, int)])
@@ -61,9 +73,10 @@ ENTRIES = [
     op("math.isnan(a)", "float64 -> bool"), op("not a == b", "float32 float32 -> bool"),
     op("b if b > a else a", "uint32 uint32 -> uint32"), op("np.float64(a) <= b", "uint64 float64 -> bool", judge="float(a) <= b"),
     op("np.int64(a) ** 3", "int8 -> int64"), op("np.int64(a) | b", "int8 uint8 -> int64"), op("-np.int64(a)", "uint32 -> int64"),
-    op("math.sqrt(float(a))", "uint32 -> float64"), op("math.sin(float(a))", "int32 -> float64", "abs(a) < 10**5", ulp=3),
+    op("math.sqrt(float(a))", "uint32 -> float64"), op("cuda.libdevice.llrint(a)", "float64 -> int64", "abs(a) < 10**9", judge="round(a)"),
+    op("math.sin(float(a))", "int32 -> float64", "abs(a) < 10**5", ulp=3),
     op("a // b * 100 + a % b", "int32 int32 -> int64", "b != 0", judge="divmod(a, b)[0] * 100 + divmod(a, b)[1]"),
     op("min(min(a, b), 3)", "int32 int32 -> int64"), op("a.real == b.real and a.imag == b.imag", "complex128 complex128 -> bool"),
-    look_up_by_a_byte, all_but_the_last, from_the_end, range_of_a_byte, atomic_add_of_int32_to_the_last_int64,
-    atomic_max_of_uint32_in_an_int64, atomic_cas_of_int32, float64_of_lane_5_by_shared_memory,
+    look_up_by_a_byte, all_but_the_last, to_the_end_at_most, from_the_end, range_of_a_byte, atomic_add_at_a_byte,
+    atomic_add_of_int32_to_the_last_int64, atomic_max_of_uint32_in_an_int64, atomic_cas_of_int32, float64_of_lane_5_by_shared_memory,
 ]
