@@ -29,7 +29,8 @@ WORST_FIRST = AFFECTED, LOOK_OUT, CANNOT_TELL, NOT_AFFECTED
 
 WATCHED = {         # the parts that are looked for, and the names that their packages have
     "numba": "numba", "numba-cuda": "numba-cuda", "numba-cuda-mlir": "numba-cuda-mlir", "cupy": r"cupy(-(core|cuda|rocm)[\w-]*)?|amd-cupy",
-    "cuda-core": "cuda-core", "cuda-bindings": "cuda-bindings", "nanobind": "nanobind", "numpy": "numpy",
+    "cuda-core": "cuda-core", "cuda-bindings": "cuda-bindings", "cuda-pathfinder": "cuda-pathfinder",
+    "nanobind": "nanobind", "numpy": "numpy",
     "nvrtc": r"nvidia-cuda-nvrtc(-cu\d+)?|cuda-nvrtc",
     "nvvm": "nvidia-cuda-nvcc-cu12|nvidia-nvvm|cuda-nvvm-impl", "nvjitlink": r"nvidia-nvjitlink(-cu\d+)?|libnvjitlink",
 }
@@ -273,7 +274,7 @@ def newer(nvrtc, cuda):
 
 
 def nvvm_and_nvjitlink(parts):
-    """The Finding on a linker older than the compiler, or of a later major version. Of several cuda-pathfinder takes the newest."""
+    """The Finding on a linker older than the compiler, or of a later major version. Of several, cuda-pathfinder takes the newest."""
     if "nvvm" not in parts or "nvjitlink" not in parts:
         status, why = NOT_AFFECTED, f"not installed: {' and '.join(part for part in ('nvvm', 'nvjitlink') if part not in parts)}"
     else:
@@ -281,6 +282,8 @@ def nvvm_and_nvjitlink(parts):
         compilers, linkers = ([release(version) for _, version in parts[part]] for part in ("nvvm", "nvjitlink"))
         if None in compilers + linkers:
             status = CANNOT_TELL
+        elif len(compilers + linkers) > 2 and another_order(parts):
+            status, why = CANNOT_TELL, why + another_order(parts)
         elif max(compilers)[:2] > max(linkers)[:2]:
             status = AFFECTED if "numba-cuda" in parts else LOOK_OUT
         elif max(compilers)[0] < max(linkers)[0]:
@@ -292,16 +295,27 @@ def nvvm_and_nvjitlink(parts):
                            "Install an nvJitLink of NVVM's major version, as new as NVVM or newer.")
 
 
+ASK_PATHFINDER = Range("cupy", since="14.0.0"), Range("cuda-bindings", since="12.9.1")         # releases before look for CUDA 12's by name
+THIRTEEN_FIRST = Range("cuda-pathfinder", since="1.2.0")
+
+
 def two_toolkits(parts):
-    """The Finding on packages of CUDA 12 beside those of CUDA 13, which cuda-pathfinder takes for whoever asks."""
+    """The Finding on packages of CUDA 12 beside those of CUDA 13, which cuda-pathfinder takes for whoever asks it."""
     both = [part for part in ("nvrtc", "nvvm", "nvjitlink") if len({version.split(".")[0] for _, version in parts.get(part, ())}) > 1]
-    for_12 = [one for one in (*parts.get("cupy", ()), *parts.get("cuda-bindings", ())) if "cuda12" in one[0] or one[1].startswith("12.")]
-    status = LOOK_OUT if both and for_12 else NOT_AFFECTED
-    why = " and ".join(named(parts[part]) for part in both) or "packages of one CUDA version"
-    if status == LOOK_OUT:
-        why += f", with {named(for_12)}, which then use those of CUDA 13"
+    for_12 = [one for asks in ASK_PATHFINDER for one in parts.get(asks.part, ())
+              if ("cuda12" in one[0] or one[1].startswith("12.")) and asks.judge(*one)[0] != NOT_AFFECTED]
+    status, why = NOT_AFFECTED, " and ".join(named(parts[part]) for part in both) or "packages of one CUDA version"
+    if both and for_12:
+        order = another_order(parts)
+        status, why = (CANNOT_TELL, why + order) if order else (LOOK_OUT, f"{why}, with {named(for_12)}, which then use those of CUDA 13")
     return about_the_chain("two-toolkits", "Packages of CUDA 12 and 13 in one environment: libraries made for 12 load those of 13", status,
                            why, "Uninstall the packages of the CUDA version that the libraries are not made for.")
+
+
+def another_order(parts):
+    """What to say of a cuda-pathfinder that does not look into the folder of CUDA 13 first; nothing where it does."""
+    old = [one for one in parts.get("cuda-pathfinder", ()) if THIRTEEN_FIRST.judge(*one)[0] == NOT_AFFECTED]
+    return f": {named(old)} looks for them in another order than {THIRTEEN_FIRST.since} and later" if old else ""
 
 
 def about_the_chain(name, symptom, status, why, cure):

@@ -57,5 +57,12 @@ def test_of_two_toolkits_the_newer_is_taken(said):
     assert found["driver"] == "none on this machine" and found["NVRTC > PTX > driver"] == "needs a driver of CUDA 13.4"
 
 
+@pytest.mark.parametrize("pathfinder, others, warned", [
+    ("1.1.0", {"nvidia_cuda_nvrtc": "13.4.92"}, True), ("1.2.0", {"nvidia_cuda_nvrtc": "13.4.92"}, False), ("1.1.0", {}, False)])
+def test_an_older_search_is_told_where_there_is_a_choice(said, pathfinder, others, warned):
+    found = said(cuda_pathfinder=pathfinder, nvidia_cuda_nvrtc_cu12="12.9.86", **others)
+    assert any(line.startswith("cuda-pathf") for line in found) == warned
+
+
 def test_an_empty_environment_has_no_route(said):
     assert set(said((13, 0))) == {*arrows.PARTS, "driver"}

@@ -273,6 +273,9 @@ NVVM_12, NVVM, LINK_12, LINK = "nvidia_cuda_nvcc_cu12", "nvidia_nvvm", "nvidia_n
     ({"numba_cuda": "0.30.4", NVVM_12: "12.9.86", NVVM: "13.4.92", LINK_12: "12.9.86"}, AFFECTED),
     ({"numba_cuda": "0.30.4", NVVM_12: "12.9.86", NVVM: "13.4.92", LINK_12: "12.9.86", LINK: "13.5.37"}, NOT_AFFECTED),
     ({"numba_cuda": "0.30.4", NVVM_12: "12.9.86", LINK: "13.5.37"}, LOOK_OUT),
+    ({"numba_cuda": "0.23.0", NVVM_12: "12.9.86", NVVM: "13.4.92", LINK_12: "12.9.86", "cuda_pathfinder": "1.1.0"}, CANNOT_TELL),
+    ({"numba_cuda": "0.23.0", NVVM_12: "12.9.86", NVVM: "13.4.92", LINK_12: "12.9.86", "cuda_pathfinder": "1.2.0"}, AFFECTED),
+    ({"numba_cuda": "0.23.0", NVVM: "13.4.92", LINK: "13.0.88", "cuda_pathfinder": "1.1.0"}, AFFECTED),
     ({"numba_cuda": "0.30.4", "cuda_nvvm_impl": "13.4.92", "libnvjitlink": "13.0.88"}, AFFECTED)])
 def test_nvvm_and_its_linker(versions, expected):
     assert judge("nvvm-and-nvjitlink", **versions) == expected
@@ -285,7 +288,13 @@ NVRTC_12, NVRTC = "nvidia_cuda_nvrtc_cu12", "nvidia_cuda_nvrtc"
     ({"cupy_cuda12x": "14.2.0", NVRTC_12: "12.9.86", NVRTC: "13.4.92"}, LOOK_OUT),
     ({"cupy_cuda12x": "14.2.0", NVRTC_12: "12.9.86", LINK: "13.5.37"}, NOT_AFFECTED),
     ({"cupy_cuda13x": "14.2.0", NVRTC_12: "12.9.86", NVRTC: "13.4.92"}, NOT_AFFECTED),
+    ({"cupy_cuda12x": "14.0.0", NVRTC_12: "12.9.86", NVRTC: "13.4.92"}, LOOK_OUT),
+    ({"cupy_cuda12x": "13.6.0", NVRTC_12: "12.9.86", NVRTC: "13.4.92"}, NOT_AFFECTED),
+    ({"cupy_cuda12x": "weird", NVRTC_12: "12.9.86", NVRTC: "13.4.92"}, LOOK_OUT),
     ({"cuda_bindings": "12.9.10", NVVM_12: "12.9.86", NVVM: "13.4.92"}, LOOK_OUT),
+    ({"cuda_bindings": "12.9.0", NVVM_12: "12.9.86", NVVM: "13.4.92"}, NOT_AFFECTED),
+    ({"cuda_bindings": "12.9.1", "cuda_pathfinder": "1.2.0", NVVM_12: "12.9.86", NVVM: "13.4.92"}, LOOK_OUT),
+    ({"cuda_bindings": "12.9.1", "cuda_pathfinder": "1.1.0", NVVM_12: "12.9.86", NVVM: "13.4.92"}, CANNOT_TELL),
     ({"cuda_bindings": "13.5.0", NVVM_12: "12.9.86", NVVM: "13.4.92"}, NOT_AFFECTED),
     ({NVRTC_12: "12.9.86", NVRTC: "13.4.92"}, NOT_AFFECTED)])
 def test_two_toolkits(versions, expected):

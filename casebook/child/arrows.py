@@ -21,6 +21,9 @@ def report(driver=None):
     for part, releases in found.items():
         print(f"{part:10}", ", behind it ".join(map(dotted, releases)) or "no package of pip")
     print("driver    ", f"of CUDA {dotted(driver)}" if driver else "none on this machine")
+    pathfinder = installed("cuda-pathfinder")
+    if pathfinder and pathfinder[0] < (1, 2) and any(len(releases) > 1 for releases in found.values()):
+        print(f"cuda-pathfinder {dotted(pathfinder[0])} has another order of search: what follows is true from 1.2.0 on")
     nvrtc, nvvm, linker = (found[part][0] if found[part] else None for part in PARTS)
     if not nvrtc and not nvvm:
         return
@@ -57,7 +60,7 @@ def needs(oldest, driver):
 
 
 def installed(pattern):
-    """Releases of one part, the one first that cuda.pathfinder finds first: it looks into CUDA 13's folder before that of CUDA 12."""
+    """Releases of one part, the one first that cuda.pathfinder 1.2.0 and later find first: that of CUDA 13's folder, before CUDA 12's."""
     names = (p for p in distributions() if re.fullmatch(pattern, re.sub(r"[-_.]+", "-", p.metadata["Name"] or "").lower()))
     return sorted({tuple(map(int, re.findall(r"\d+", p.version)[:3])) for p in names}, reverse=True)
 
