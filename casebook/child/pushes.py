@@ -44,7 +44,7 @@ def check_pushed(pushed):
             return f"Not yet: order {seed} of {gpus} devices is wrong."
         spare = spare or any(device.waits > _SWEEPS * ((k > 0) + (k + 1 < gpus)) for k, device in enumerate(devices))
     if spare:
-        return "Not yet: right, but with more waits than needed."
+        return "Not yet: right, but with more waits than needed: one for each neighbour and sweep is enough."
     for held in range(3):
         if idle := _idle(pushed, plate, held):
             return f"Not yet: right, but the first sweep of device {idle[0]} waits for that of device {held}."
