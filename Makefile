@@ -32,8 +32,8 @@ lab: environment ## open copies of the notebooks in JupyterLab (in ~/gpu-python-
 wheelhouse: environment ## download every wheel that the book needs on this machine into wheelhouse/, for a room without network
 	@$(BIN)/python -m casebook wheelhouse $(CHAPTERS)
 
-execute: environment ## run the chapters on this machine's GPU and store outputs and receipts (CHAPTERS=01 for some)
-	@$(BIN)/python -m casebook execute $(CHAPTERS)
+execute: environment ## run the chapters on this machine's GPU and store outputs and receipts (CHAPTERS=01 for some, CLUSTER=gpus on all GPUs)
+	@$(BIN)/python -m casebook execute $(CHAPTERS) $(if $(CLUSTER),--cluster $(CLUSTER))
 
 workshop: environment ## copy the chapters without solutions and outputs into _build/workshop
 	@$(BIN)/python -m casebook workshop

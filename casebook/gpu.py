@@ -2,9 +2,12 @@
 import functools
 import json
 import os
+import platform
 import subprocess
 import sys
 from dataclasses import dataclass
+
+from .store import cache
 
 ASK = r"""
 import ctypes, json
@@ -40,6 +43,17 @@ def find():
     """The first NVIDIA GPU of this machine, or None."""
     answer = subprocess.run([sys.executable, "-c", ASK], capture_output=True, text=True)
     return Gpu(*json.loads(answer.stdout)) if answer.returncode == 0 else None
+
+
+def own():
+    """The first GPU that this process may use, as CUDA_VISIBLE_DEVICES names it."""
+    return os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0]
+
+
+def lock():
+    """The file that is held by whoever needs that GPU alone. It lies in this user's cache, which hosts may share."""
+    cache().mkdir(parents=True, exist_ok=True)
+    return cache() / f"gpu-{platform.node()}-{own()}.lock"
 
 
 def required():

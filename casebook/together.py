@@ -3,6 +3,8 @@ import os
 import subprocess
 import sys
 
+from . import gpu
+from .store import one_at_a_time
 from .versions.spread import team
 
 COMMAND = [sys.executable, "-m", "casebook", "execute"]
@@ -22,7 +24,9 @@ def execute(books, cluster):
 
 
 def on_one_gpu(name):
-    return on_all_gpus(name, CUDA_VISIBLE_DEVICES=os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0])
+    """A worker may do several jobs at a time, and several workers may have the same GPU, so each waits for it."""
+    with one_at_a_time(gpu.lock(), lambda line: None):
+        return on_all_gpus(name, CUDA_VISIBLE_DEVICES=gpu.own())
 
 
 def on_all_gpus(name, **variables):

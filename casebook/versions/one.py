@@ -33,7 +33,7 @@ def perform(job):
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as home:
         variables = os.environ | {"XDG_CACHE_HOME": home, "UV_CACHE_DIR": packages()}
-        job = job | {"lock": str(folder / f"gpu-{os.environ.get('CUDA_VISIBLE_DEVICES', '0').split(',')[0]}")}
+        job = job | {"lock": str(gpu.lock())}
         command = [sys.executable, "-m", "casebook.versions.one"]
         try:
             done = subprocess.run(command, input=json.dumps(job), env=variables, capture_output=True, text=True, timeout=LIMIT)

@@ -12,10 +12,10 @@ def team(cluster=None, at_once=None):
     """A function each(work, jobs) that yields (number of the job, result) as they end; one without a result has {"trouble": why}.
 
     `cluster` is None for the cores of this machine, the address of a Dask scheduler, or "gpus" for a worker on each GPU of this machine.
-    `at_once`: the jobs that this machine, or a worker on a GPU, does at a time; as many as it has cores without it.
+    `at_once`: the jobs that such a worker does at a time; as many as it has cores without it.
     """
     if cluster is None:
-        with concurrent.futures.ThreadPoolExecutor(at_once or cores()) as threads:
+        with concurrent.futures.ThreadPoolExecutor(cores()) as threads:
             try:
                 yield each_of(threads.submit, concurrent.futures.as_completed)
             finally:
@@ -50,7 +50,11 @@ def dask_client(cluster, at_once):
     except ImportError as error:
         raise CasebookError(f"--cluster needs {error.name}: pip install {error.name.replace('_', '-')}") from None
     if cluster != "gpus":
-        with distributed.Client(cluster) as client:
+        try:
+            client = distributed.Client(cluster)
+        except (OSError, ValueError) as error:
+            raise CasebookError(f"--cluster {cluster}: no Dask scheduler there ({error})") from None
+        with client:
             yield client, distributed.as_completed
     else:
         with LocalCUDACluster(**workers(at_once)) as local, distributed.Client(local) as client:
