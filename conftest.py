@@ -5,6 +5,7 @@ With another model every other cell runs and its outcome is checked, but outputs
 makes a missing GPU an error, and a missing second one not.
 """
 import collections
+import os
 
 import pytest
 from nbval.plugin import IPyNbCell
@@ -20,6 +21,12 @@ def pytest_configure(config):
     config.pluginmanager.register(Places(), "places")
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Count(config), "count")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """For `-n auto`: two more than processors, since a script that must hang, a browser and uv let a worker wait."""
+    return len(os.sched_getaffinity(0)) + 2
 
 
 def same_gpu(book):
