@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 import yaml
-from helpers import cell
+from helpers import ROOT, cell
 
 from casebook.chapters import Chapter, load
 from casebook.errors import CasebookError
@@ -112,6 +112,20 @@ def test_each_release_is_run_with_the_packages_of_its_day_and_with_those_of_toda
     assert file.read_bytes() == first
 
 
+def test_today_is_asked_anew_and_the_day_of_a_release_is_not(book, capsys):
+    """The index has changed since: what is stored as of today was right then."""
+    old = {"python": index.PYTHONS[0], "closure": "part==1 tiny-lib==1.0",
+           "cpu": {"outcome": data.WORKS, "line": "", "date": "2020-02-02", "probe": probe.probes(book, "tiny-lib")["cpu"].key}}
+    for as_of in data.AS_OF:
+        data.store(book, an_entry(as_of=as_of, **old))
+    assert command.versions([], release="1.0") == 0
+    assert outcomes(book) == {("1.0", "release"): data.WORKS, ("1.0", "today"): data.WORKS}
+    assert command.versions([], release="1.0", as_of="today") == 0
+    assert outcomes(book) == {("1.0", "release"): data.WORKS, ("1.0", "today"): data.FAILS}
+    assert [row.closure[0] for row in data.rows(book)] == ["part==1", "part==2"]
+    assert "new: 90-fit, tiny-lib 1.0 as of today, cpu: fails as told, before: works" in capsys.readouterr().out
+
+
 def an_entry(release="1.0", **more):
     return {"library": "tiny-lib", "release": release, "released": "2024-03-01", "as_of": "today", "python": "3.12",
             "closure": f"tiny-lib=={release}"} | more
@@ -161,6 +175,18 @@ def test_what_is_new_is_said(book, monkeypatch, capsys):
     assert command.versions([], release="1.9") == 0
     assert "new: 90-fit, tiny-lib 1.9 as of today, cpu: works, before: fails as told" in capsys.readouterr().out
     assert outcomes(book)["1.2", "today"] == data.FAILS
+
+
+def test_a_release_is_compared_with_the_one_right_before_it(book):
+    """Of the same library, in the same surrounding, at the same level; not with an older one, nor with one that came later."""
+    fails, works = ({"outcome": outcome, "line": "", "date": "2020-02-02", "probe": "0"} for outcome in (data.FAILS, data.WORKS))
+    for release, more in (("1.2", {"cpu": works}), ("1.9", {"cpu": fails, "gpu": works}), ("1.9", {"cpu": works, "as_of": "release"}),
+                          ("1.9", {"cpu": works, "library": "tiny-other"}), ("1.11", {"cpu": works})):
+        data.store(book, an_entry(release, **more))
+    assert command.Place(book, an_entry("1.10")).before("cpu") == data.FAILS
+    assert command.Place(book, an_entry("1.10")).before("gpu") == data.WORKS
+    assert command.Place(book, an_entry("1.10", as_of="release")).before("cpu") == data.WORKS
+    assert command.Place(book, an_entry("1.2")).before("cpu") is None
 
 
 def test_another_closure_forgets_what_was_run_with_the_old_one():
@@ -355,6 +381,43 @@ def test_a_worker_that_is_killed_takes_nothing_along(tmp_path, monkeypatch):
                 worker.wait()
     assert results == {number: {"number": number} for number in range(5)}
     assert sorted(ended, key=str) == [-signal.SIGKILL, None]
+
+
+CLUSTER = """
+import distributed, time
+local = distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=None)
+print(local.scheduler_address, flush=True)
+time.sleep(600)
+"""
+SLOW = """
+import time
+def perform(job):
+    time.sleep(0 if job["closure"] == "tiny-lib==1.0" else 600)
+    return {"answers": [{"outcome": "works", "line": ""}]}
+"""
+
+
+def test_a_scheduler_that_is_lost_takes_nothing_along_that_came(book, monkeypatch, tmp_path, capsys):
+    """It dies with its worker as soon as the first result is stored. The run ends, and says what did not come."""
+    pytest.importorskip("distributed")
+    monkeypatch.setenv("UV_OFFLINE", "1")
+    for release in ("1.0", "1.1", "1.2"):
+        data.store(book, an_entry(release))
+    (tmp_path / "slow.py").write_text(SLOW)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(command, "perform", importlib.import_module("slow").perform)
+    store = data.store
+    path = os.pathsep.join([str(tmp_path), str(ROOT)])
+    with subprocess.Popen([sys.executable, "-c", CLUSTER], env=os.environ | {"PYTHONPATH": path}, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True) as cluster:
+        try:
+            monkeypatch.setattr(data, "store", lambda *entry: (store(*entry), cluster.kill()))
+            assert command.versions([], cluster=cluster.stdout.readline().strip()) == 1
+        finally:
+            cluster.kill()
+    assert [row.release for row in data.rows(book)] == ["1.0"]
+    said = capsys.readouterr().out
+    assert re.findall("(?m)^missing: 90-fit, tiny-lib (.*) as of today, cpu: .* scheduler-connection-lost", said) == ["1.1", "1.2"]
 
 
 def test_the_probes_that_the_book_names_exist():
