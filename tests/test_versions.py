@@ -187,6 +187,9 @@ def test_a_release_is_compared_with_the_one_right_before_it(book):
     assert command.Place(book, an_entry("1.10")).before("gpu") == data.WORKS
     assert command.Place(book, an_entry("1.10", as_of="release")).before("cpu") == data.WORKS
     assert command.Place(book, an_entry("1.2")).before("cpu") is None
+    data.store(book, an_entry("1.9.1", cpu=works | {"outcome": data.NO_PYTHON}))
+    assert command.Place(book, an_entry("1.10")).before("cpu") == data.FAILS
+    assert command.Place(book, an_entry("1.2", cpu=works | {"outcome": data.NO_PYTHON})).before("cpu") is None
 
 
 def test_another_closure_forgets_what_was_run_with_the_old_one():

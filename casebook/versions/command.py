@@ -40,12 +40,12 @@ class Place:
         return ", ".join([f"{self.chapter.name}, {self.entry['library']} {self.entry['release']} as of {as_of}", *more])
 
     def before(self, level):
-        """The outcome that was stored at first, or else that of the release before this one; None for none."""
-        if level in self.was:
-            return self.was[level]["outcome"]
-        older = [row.outcome for row in data.rows(self.chapter) if row.level == level and row.library == self.was["library"]
-                 and row.as_of == self.was["as_of"] and Version(row.release) < Version(self.was["release"])]
-        return older[-1] if older else None
+        """The outcome that was stored at first, or else that of the release before this one; None for none. No Python is no outcome."""
+        same = level, self.was["library"], self.was["as_of"]
+        outcomes = [row.outcome for row in data.rows(self.chapter)
+                    if (row.level, row.library, row.as_of) == same and Version(row.release) < Version(self.was["release"])]
+        outcomes.append(self.was.get(level, {}).get("outcome"))
+        return next((outcome for outcome in reversed(outcomes) if outcome not in (None, data.NO_PYTHON)), None)
 
     def put(self, entry):
         """Store the entry in a new form; returns what an answer without success has, where the disk is full."""
