@@ -14,11 +14,11 @@ SIDECAR = {"versions": {"numpy": {"cpu": "probe"}}}
 CLOSURE = {"python": "3.12", "closure": "numpy==2.4.6 six==1.17.0"}
 RELEASES = [
     {"library": "numpy", "release": "2.4.6", "released": "2026-05-01", "as_of": "release", **CLOSURE,
-     "cpu": {"outcome": "fails as told", "line": "ZeroDivisionError: <b>division by zero", "date": "2026-11-21", "probe": "0"}},
-    {"library": "numpy", "release": "2.4.6", "released": "2026-05-01", "as_of": "today", **CLOSURE,
-     "cpu": {"outcome": "works", "line": "", "date": "2026-11-21", "probe": "0"},
+     "cpu": {"outcome": "fails as told", "line": "ZeroDivisionError: <b>division by zero", "date": "2026-11-21", "probe": "0"},
      "gpu": {"outcome": "fails otherwise", "line": "killed by SIGSEGV", "date": "2026-11-21", "probe": "0", "driver": "580.1",
              "gpu": "NVIDIA X"}},
+    {"library": "numpy", "release": "2.4.6", "released": "2026-05-01", "as_of": "today", **CLOSURE,
+     "cpu": {"outcome": "works", "line": "", "date": "2026-11-21", "probe": "0"}},
     {"library": "numpy", "release": "2.10.0", "released": "2026-09-01", "as_of": "today", "cannot": "no wheel", "date": "2026-11-21"},
 ]
 CARD = """# Something breaks

@@ -55,7 +55,8 @@ def strip(library, rows):
     """The releases of a library side by side, a line for each surrounding. A script says below what the pointer or the focus is on."""
     releases = list(dict.fromkeys(row.release for row in rows))
     head = "".join(f'<th scope="col"><span>{escape(release)}</span></th>' for release in releases)
-    lines = "".join(line(f"{SURROUNDINGS[as_of]}{LEVELS[level]}", releases, same) for (level, as_of), same in by(rows, "level", "as_of"))
+    lines = "".join(line(f"{SURROUNDINGS[as_of]}{LEVELS[level]}", releases, same)
+                    for (level, as_of), same in sorted(by(rows, "level", "as_of")))
     name = f"Releases of {library}"
     table = scrolling(name, f'<table class="strip"><tr><th scope="col">with the packages of</th>{head}</tr>{lines}</table>')
     return (f'<figure class="releases"><figcaption>{name}</figcaption>{table}<p class="legend">{legend(rows)}</p>'
@@ -80,9 +81,9 @@ def sign(row):
 
 
 def legend(rows):
-    seen = {row.outcome for row in rows}
-    return " \u2002 ".join(f'<span class="{kind(outcome)}">{SIGNS[outcome]}</span> {outcome}'
-                           for outcome in data.OUTCOMES if outcome in seen)
+    seen, gpus = {row.outcome for row in rows}, {f"GPU: {row.gpu}, driver {row.driver}": None for row in rows if row.gpu}
+    signs = [f'<span class="{kind(outcome)}">{SIGNS[outcome]}</span> {outcome}' for outcome in data.OUTCOMES if outcome in seen]
+    return " \u2002 ".join([*signs, *map(escape, gpus)])
 
 
 # --- the page
@@ -101,7 +102,7 @@ class Versions(SphinxDirective):
                        for case in cases)
         releases = groupby(sorted(rows, key=lambda row: Version(row.release), reverse=True), key=lambda row: row.release)
         body = "".join(self.release(list(found), cases) for _, found in releases)
-        columns = "".join(f'<th scope="col">{name}</th>' for name in ("Release", "Day", "Runs with, at most"))
+        columns = "".join(f'<th scope="col">{name}</th>' for name in ("Release", "Day", "Python", "NumPy"))
         table = scrolling(library, f'<table class="versions"><tr>{columns}{head}</tr>{body}</table>')
         shown = notebook.html(f'{table}<p class="legend">{legend(rows)}</p>')
         return nodes.section("", nodes.title("", library), shown, ids=[f"of-{library}"])
@@ -109,8 +110,14 @@ class Versions(SphinxDirective):
     def release(self, rows, cases):
         one = rows[0]
         found = {case: [row for row in rows if row.case == case] for case in cases}
-        cells = "".join(f"<td>{''.join(map(mark, found[case]))}</td>" for case in cases)
-        return (f'<tr id="{anchor(one)}"><th scope="row">{one.release}</th><td>{one.released}</td><td>{newest(rows)}</td>{cells}</tr>')
+        cells = "".join(f"<td>{marks(found[case])}</td>" for case in cases)
+        about = "".join(f"<td>{value}</td>" for value in (one.released, *newest(rows)))
+        return f'<tr id="{anchor(one)}"><th scope="row">{one.release}</th>{about}{cells}</tr>'
+
+
+def marks(rows):
+    """Those of a case and a release, in a box of their own for each level."""
+    return "".join(f'<span class="{level}">{"".join(map(mark, same))}</span>' for (level,), same in sorted(by(rows, "level")))
 
 
 def mark(row):
@@ -119,12 +126,10 @@ def mark(row):
 
 
 def newest(rows):
-    """The newest Python, and the newest NumPy, with which a case ended as a case ends."""
+    """The newest Python, and the newest NumPy, with which a case ended as a case ends; a dash for none."""
     ended = [row for row in rows if row.outcome in (data.FAILS, data.WORKS)]
-    pins = [dict(pin.split("==") for pin in row.closure) for row in ended]
-    pythons = max((row.python for row in ended), key=Version, default="")
-    numpys = max((pin["numpy"] for pin in pins if "numpy" in pin), key=Version, default="")
-    return ", ".join([f"Python {pythons}"] * bool(pythons) + [f"NumPy {numpys}"] * bool(numpys)) or "\u2013"
+    numpys = [pin.removeprefix("numpy==") for row in ended for pin in row.closure if pin.startswith("numpy==")]
+    return [max(found, key=Version, default="\u2013") for found in ([row.python for row in ended], numpys)]
 
 
 def write_file(app, exception):
