@@ -3,6 +3,7 @@
 tests/answers/NN-name.yml holds the answers: for each exercise `wrong` (why, answer or edit, says) and `right` (why, answer or edit).
 """
 import functools
+import gc
 import re
 
 import pytest
@@ -42,7 +43,11 @@ EXERCISES = [pytest.param(book, one, id=f"{book.name}-{one.number}") for book in
 @pytest.fixture(scope="module")
 def shell():
     """What a kernel runs cells with; it remembers nothing from one attempt to the next."""
-    return InteractiveShell(config=Config({"HistoryManager": {"enabled": False}}), colors="nocolor")
+    shell = InteractiveShell(config=Config({"HistoryManager": {"enabled": False}}), colors="nocolor")
+    said(shell, BOOKS[0].cells[0].source)
+    gc.freeze()             # each reset collects garbage; the modules and tests that are loaded by now need not be searched for it
+    yield shell
+    gc.unfreeze()
 
 
 @pytest.fixture
