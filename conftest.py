@@ -19,8 +19,18 @@ def pytest_configure(config):
     if gpu.required() and not gpu.find():
         raise pytest.UsageError("CASEBOOK_REQUIRE_GPU is set and this machine has no NVIDIA GPU")
     config.pluginmanager.register(Places(), "places")
-    if not hasattr(config, "workerinput"):
+    if hasattr(config, "workerinput"):
+        take_turns(int(config.workerinput["workerid"].removeprefix("gw")))
+    else:
         config.pluginmanager.register(Count(config), "count")
+
+
+def take_turns(number):
+    """Each worker's first GPU is another one, where there are several; it sees the rest behind its own."""
+    if gpu.find():
+        seen = (os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(gpu.find().count)))).split(",")
+        turn = number % len(seen)
+        os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(seen[turn:] + seen[:turn])
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -4,11 +4,15 @@ import re
 import shutil
 import subprocess
 import sys
+from runpy import run_path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
 from helpers import ROOT, stand_in
 from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from casebook import gpu
 
 NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
 STORED = [new_output("stream", text="as stored\n")]
@@ -71,3 +75,13 @@ def test_a_gpu_that_is_required_and_missing_ends_the_run_at_once(run, tmp_path):
     write(tmp_path, "example", "NVIDIA H200", "1 / 0")
     status, text, told = run(NO_GPU | {"CASEBOOK_REQUIRE_GPU": "1"})
     assert (status, text.strip(), told) == (4, "ERROR: CASEBOOK_REQUIRE_GPU is set and this machine has no NVIDIA GPU", {})
+
+
+@pytest.mark.parametrize(("count", "visible", "worker", "then"), [
+    (3, None, "gw0", "0,1,2"), (3, None, "gw4", "1,2,0"), (2, "5,7", "gw1", "7,5"), (1, None, "gw1", "0")])
+def test_workers_take_turns_with_the_gpus(monkeypatch, count, visible, worker, then):
+    monkeypatch.setattr(gpu, "find", lambda: gpu.Gpu("NVIDIA Stand-in", "7.5", "580.65.06", count))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible or "")
+    run_path(str(ROOT / "conftest.py"))["pytest_configure"](SimpleNamespace(
+        workerinput={"workerid": worker}, pluginmanager=SimpleNamespace(register=lambda *_: None)))
+    assert os.environ["CUDA_VISIBLE_DEVICES"] == then
