@@ -6,7 +6,7 @@ import pytest
 
 from casebook import commands, gpu, together
 from casebook.errors import CasebookError
-from casebook.versions.spread import cores, team, workers
+from casebook.versions.spread import team, workers
 
 # What runs in place of `python -m casebook execute NAME`: it says when it begins and ends, and what it may see.
 WORK = """
@@ -70,10 +70,9 @@ def test_a_scheduler_that_is_not_there_is_said():
         pass
 
 
-def test_a_worker_on_a_gpu_does_one_job_at_a_time_or_as_many_as_its_share_of_the_cores(monkeypatch):
-    monkeypatch.setattr(gpu, "find", lambda: gpu.Gpu("a GPU", "9.0", "580.159.04", count=2))
+def test_gpus_are_asked_for_where_there_are_some(monkeypatch):
+    monkeypatch.setattr(gpu, "find", lambda: gpu.Gpu("a GPU", "9.0", "580.159.04"))
     assert workers(1)["threads_per_worker"] == 1
-    assert workers(None)["threads_per_worker"] == max(1, cores() // 2)
     monkeypatch.setattr(gpu, "find", lambda: None)
     with pytest.raises(CasebookError, match="no NVIDIA GPU"):
         workers(1)

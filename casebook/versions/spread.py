@@ -8,11 +8,12 @@ from ..errors import CasebookError
 
 
 @contextmanager
-def team(cluster=None, at_once=None):
+def team(cluster=None, at_once=2):
     """A function each(work, jobs) that yields (number of the job, result) as they end; one without a result has {"trouble": why}.
 
     `cluster` is None for the cores of this machine, the address of a Dask scheduler, or "gpus" for a worker on each GPU of this machine.
-    `at_once`: the jobs that such a worker does at a time; as many as it has cores without it.
+    `at_once`: the jobs that such a worker does at a time. With two, one makes its environment while the other one has the GPU; with
+    more, the jobs are dealt out before it shows which GPU is the first to be free.
     """
     if cluster is None:
         with concurrent.futures.ThreadPoolExecutor(cores()) as threads:
@@ -67,10 +68,9 @@ def workers(at_once):
     Its memory limit is of the worker's process, which holds nothing large: scripts are processes of their own. No dashboard is opened,
     so that nothing listens on a port that another cluster has.
     """
-    found = gpu.find()
-    if not found:
+    if not gpu.find():
         raise CasebookError("--cluster gpus: this machine has no NVIDIA GPU")
-    return {"threads_per_worker": at_once or max(1, cores() // found.count), "dashboard_address": None}
+    return {"threads_per_worker": at_once, "dashboard_address": None}
 
 
 def cores():
