@@ -282,8 +282,8 @@ def nvvm_and_nvjitlink(parts):
         compilers, linkers = ([release(version) for _, version in parts[part]] for part in ("nvvm", "nvjitlink"))
         if None in compilers + linkers:
             status = CANNOT_TELL
-        elif len(compilers + linkers) > 2 and another_order(parts):
-            status, why = CANNOT_TELL, why + another_order(parts)
+        elif len(compilers + linkers) > 2 and (order := another_order(parts)):
+            status, why = CANNOT_TELL, why + order
         elif max(compilers)[:2] > max(linkers)[:2]:
             status = AFFECTED if "numba-cuda" in parts else LOOK_OUT
         elif max(compilers)[0] < max(linkers)[0]:

@@ -16,7 +16,7 @@ def team(cluster=None, at_once=2):
     more, the jobs are dealt out before it shows which GPU is the first to be free.
     """
     if cluster is None:
-        with concurrent.futures.ThreadPoolExecutor(cores()) as threads:
+        with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
             try:
                 yield each_of(threads.submit, concurrent.futures.as_completed)
             finally:
@@ -71,7 +71,3 @@ def workers(at_once):
     if not gpu.find():
         raise CasebookError("--cluster gpus: this machine has no NVIDIA GPU")
     return {"threads_per_worker": at_once, "dashboard_address": None}
-
-
-def cores():
-    return len(os.sched_getaffinity(0))
