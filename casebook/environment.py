@@ -11,6 +11,7 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
+from .bytecode import share
 from .clone import ROOT
 from .errors import EnvironmentFailure
 from .installed import Environment, cannot_start, lost_file
@@ -92,6 +93,8 @@ def install(header, half, report, into):
             raise EnvironmentFailure(explain(said, header, into or cache().parent))
     if into:
         open_to_all(half)
+    else:
+        share(Environment.at(half).site, cache() / "bytecode")
 
 
 def create(header, python, half, report, into):

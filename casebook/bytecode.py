@@ -1,0 +1,27 @@
+"""Compiled modules, shared: what uv links from its cache into several environments is compiled once, not in each of them.
+
+Python keeps the compiled `x.py` in the folder `__pycache__` beside it, under a name that says which Python, and takes it only where
+time and size of `x.py` are still those that it was compiled from. So two environments may share such a folder.
+"""
+import collections
+import csv
+from pathlib import Path
+
+
+def share(site, store):
+    """Let the packages in the folder `site` keep what is compiled in `store`, beside the same packages of other environments.
+
+    The same packages are those with the same files: one that was copied has files, and times, of its own. A folder that several
+    packages fill keeps what is compiled there.
+    """
+    owners = collections.defaultdict(set)
+    for record in site.glob("*.dist-info/RECORD"):
+        with record.open(encoding="utf-8", newline="") as lines:
+            for name, *_ in csv.reader(lines):
+                if name.endswith(".py"):
+                    owners[Path(name).parent].add(record.with_name("METADATA"))
+    for folder, (metadata, *others) in owners.items():
+        if folder.parts and ".." not in folder.parts and not others:
+            kept = store / f"{metadata.parent.stem}-{metadata.stat().st_ino}" / folder
+            kept.mkdir(parents=True, exist_ok=True)
+            (site / folder / "__pycache__").symlink_to(kept)
