@@ -56,13 +56,15 @@ def test_without_the_shared_folder_the_modules_are_there(empty):
     assert play("import packaging.version", dependencies=[PACKAGING], python=PYTHON).status == 0
 
 
-def test_a_folder_of_two_packages_stays_its_own(tmp_path):
-    site = tmp_path / "site"
-    for name in "one", "two":
-        for file in f"{name}-1.dist-info/METADATA", f"both/{name}.py", f"{name}/__init__.py":
-            (site / file).parent.mkdir(parents=True, exist_ok=True)
-            (site / file).touch()
-        files = f"both/{name}.py", f"{name}/__init__.py", f"../../../{name}/script.py", f"{name}.py"
-        (site / f"{name}-1.dist-info/RECORD").write_text("".join(f"{file},,0\n" for file in files))
-    share(site, tmp_path / "store")
-    assert sorted(path.relative_to(site).parts[0] for path in site.rglob("__pycache__")) == ["one", "two"]
+@pytest.mark.parametrize(("one", "two", "shared"), [
+    ("one/a.py", "two/a.py", ["one", "two"]), ("both/one.py", "both/two.py", []), ("one.py", "two/a.py", ["two"]),
+    ("../../../one/a.py", "two/a.py", ["two"])], ids=["folders", "one folder", "no folder", "elsewhere"])
+def test_folders_that_are_shared(tmp_path, one, two, shared):
+    for number, file in enumerate((one, two)):
+        info = tmp_path / f"site/{number}-1.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").touch()
+        (info / "RECORD").write_text(f"{file},,0\n")
+        (tmp_path / "site" / file).parent.mkdir(exist_ok=True)
+    share(tmp_path / "site", tmp_path / "store")
+    assert sorted(path.parent.name for path in tmp_path.glob("site/**/__pycache__")) == shared
