@@ -1,6 +1,4 @@
 """The doctor's table against what the releases did: NN-name.versions.json. The card is held to the doctor's table, so to both."""
-from packaging.requirements import Requirement
-
 from .. import doctor
 from ..versions import data, probe
 
@@ -48,6 +46,6 @@ def is_about(case, library):
 
 def environment(row):
     """What the doctor would find where the row was run."""
-    packages = {pin.name: next(iter(pin.specifier)).version for pin in map(Requirement, row.closure)}
+    packages = dict(pin.split("==") for pin in row.closure)
     cuda = row.driver and ("13.0" if int(row.driver.partition(".")[0]) >= 580 else "12.9")
     return doctor.Machine("", row.python or "", packages, row.driver, cuda)
