@@ -342,18 +342,22 @@ def test_the_strip_below_the_card_has_a_mark_for_each_run(page):
     assert page.select_one(".case-card").find_next("table")["class"] == ["strip"]
 
 
-def test_a_mark_says_what_was_run_and_how_it_ended_and_leads_to_the_release(site, pages, page):
-    mark = page.select_one("table.strip td.fails a")
-    assert mark["title"] == mark["aria-label"]
-    assert mark["title"] == "numpy 2.4.6, as of 2026-05-01: fails as told \u00b7 ZeroDivisionError: <b>division by zero"
+def test_below_the_strip_stands_what_was_said_and_where_the_release_is(site, pages, page):
+    fold = page.select_one("table.strip").find_next("details")
+    assert [line.text for line in fold.select("dt, dd")] == [
+        "2.4.6 (2026-05-01)", "\u2717 its day: fails as told \u00b7 ZeroDivisionError: <b>division by zero",
+        "\u2713 today: works", "! its day, on a GPU: fails otherwise \u00b7 killed by SIGSEGV",
+        "2.10.0 (2026-09-01)", "\u2013 cannot be installed \u00b7 no wheel"]
+    assert page.select_one("table.strip td")["title"] == "2.4.6: fails as told \u00b7 ZeroDivisionError: <b>division by zero"
+    assert fold.a["href"] == "../book/versions.html#numpy-2-4-6"
     assert pages[site / "book/versions.html"].select_one("tr#numpy-2-4-6 th").text == "2.4.6"
 
 
 def test_the_page_versions_has_a_line_for_each_release_newest_first(site, pages):
     rows = pages[site / "book/versions.html"].select("#of-numpy table.versions tr")
     assert [[cell.get_text(strip=True) for cell in row.find_all(["th", "td"])] for row in rows] == [
-        ["Release", "Day", "Python", "NumPy", "98"], ["2.10.0", "2026-09-01", "\u2013", "\u2013", "\u2013"],
-        ["2.4.6", "2026-05-01", "3.12", "2.4.6", "\u2717\u2713!"]]
+        ["Release", "98", "Day", "Python", "NumPy"], ["2.10.0", "\u2013", "2026-09-01", "\u2013", "\u2013"],
+        ["2.4.6", "\u2717\u2713!", "2026-05-01", "3.12", "2.4.6"]]
     assert [[mark.text for mark in box] for box in rows[2].select(".cpu, .gpu")] == [["\u2717", "\u2713"], ["!"]]
 
 

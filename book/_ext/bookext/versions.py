@@ -1,7 +1,7 @@
 """What each release does: a strip under a case's card, and the tables of the page Versions, which are a file to download too."""
 import csv
 from html import escape
-from itertools import groupby
+from itertools import accumulate, groupby
 from pathlib import Path
 
 from docutils import nodes
@@ -12,16 +12,19 @@ from casebook.versions import data
 
 from . import notebook
 
-SIGNS = {data.FAILS: "\u2717", data.WORKS: "\u2713", data.OTHERWISE: "!", data.CANNOT: "\u2013", data.NO_PYTHON: "\u2013"}
-SURROUNDINGS = {"release": "its day", "today": "today"}
+SIGNS = {data.FAILS: "✗", data.WORKS: "✓", data.OTHERWISE: "!", data.CANNOT: "–"}
+KINDS = {data.FAILS: "fails", data.WORKS: "works", data.OTHERWISE: "otherwise", data.CANNOT: "none"}       # in the style sheet
+DAYS = {"release": "its day", "today": "today"}
 LEVELS = {"cpu": "", "gpu": ", on a GPU"}
 COLUMNS = ("case", "library", "release", "released", "as_of", "level", "outcome", "line", "python", "closure", "date", "driver", "gpu")
 FILE = "_static/versions.csv"
+EMPTY = "<td></td>"
+SCREENFUL = 16              # rows of the page Versions below each header
 
 
-def kind(outcome):
-    """The outcome's word in the style sheet."""
-    return {data.FAILS: "fails", data.WORKS: "works", data.OTHERWISE: "otherwise"}.get(outcome, "none")
+def runs(chapter):
+    """The rows of a chapter, without those for which a machine had no Python: they say nothing about the release."""
+    return [row for row in data.rows(chapter) if row.outcome != data.NO_PYTHON]
 
 
 def anchor(row):
@@ -29,15 +32,39 @@ def anchor(row):
     return f"{row.library}-{row.release}".replace(".", "-")
 
 
-def said(row):
-    """One run in words."""
-    day = f"as of {row.released}" if row.as_of == "release" else f"as of {row.date}"
-    return f"{row.library} {row.release}, {day}{LEVELS[row.level]}: {row.outcome}" + (f" \u00b7 {row.line}" if row.line else "")
-
-
 def by(rows, *names):
     """Rows in groups of equal attributes, in the order in which they come: [(values, rows), …]."""
     return data.gathered((tuple(getattr(row, name) for name in names), row) for row in rows).items()
+
+
+def different(rows, name):
+    """The values of an attribute, each once, in the order in which they come."""
+    return list(dict.fromkeys(getattr(row, name) for row in rows))
+
+
+def span(values):
+    """From the first value to the last: "0.9.0 – 0.15.1", or the only one."""
+    return "\u00a0– ".join(dict.fromkeys((values[0], values[-1])))
+
+
+def ending(outcome, line):
+    return escape(f"{outcome} · {line}" if line else outcome)
+
+
+def sign(outcome, attributes=""):
+    return f'<span class="{KINDS[outcome]}"{attributes}>{SIGNS[outcome]}</span>'
+
+
+def legend(rows, *more):
+    seen, gpus = {row.outcome for row in rows}, {f"GPU: {row.gpu}, driver {row.driver}": None for row in rows if row.gpu}
+    signs = [f"{sign(outcome)} {outcome}" for outcome in SIGNS if outcome in seen]
+    words = " \u2002 ".join([*signs, *more, f"today: {max(row.date for row in rows)}", *map(escape, gpus)])
+    return f'<p class="legend">{words}</p>'
+
+
+def scrolling(name, table):
+    """A table in a box of the theme's, which scrolls and says so."""
+    return f'<div class="pst-scrollable-table-container" tabindex="0" role="region" aria-label="{name}">{table}</div>'
 
 
 # --- the strip
@@ -47,43 +74,77 @@ def show_strips(app, tree):
     card = next(tree.findall(nodes.table), None)
     if chapter and card:
         app.env.note_dependency(str(data.path(chapter)))
-        strips = [notebook.html(strip(name, rows)) for (name,), rows in by(data.rows(chapter), "library")]
+        strips = [notebook.html(strip(name, rows)) for (name,), rows in by(runs(chapter), "library")]
         card.parent[card.parent.index(card) + 1:card.parent.index(card) + 1] = strips
 
 
 def strip(library, rows):
-    """The releases of a library side by side, a line for each surrounding. A script says below what the pointer or the focus is on."""
-    releases = list(dict.fromkeys(row.release for row in rows))
-    head = "".join(f'<th scope="col"><span>{escape(release)}</span></th>' for release in releases)
-    lines = "".join(line(f"{SURROUNDINGS[as_of]}{LEVELS[level]}", releases, same)
-                    for (level, as_of), same in sorted(by(rows, "level", "as_of")))
+    """The releases of a library side by side, a line for each surrounding; folded below it, what they said."""
+    lines = sorted({(row.level, row.as_of) for row in rows})
+    shared = columns(rows, lines)
+    releases = [different(column, "release") for column in shared]
+    head = "".join(f'<th scope="col"><span>{span(some)}</span></th>' for some in releases)
+    body = "".join(line(surrounding(*one), (cell(column, *one) for column in shared)) for one in lines)
+    if len(shared) < len(by(rows, "release")):
+        body = line("releases", (f"<td>{len(some)}</td>" for some in releases)) + body
     name = f"Releases of {library}"
-    table = scrolling(name, f'<table class="strip"><tr><th scope="col">with the packages of</th>{head}</tr>{lines}</table>')
-    return (f'<figure class="releases"><figcaption>{name}</figcaption>{table}<p class="legend">{legend(rows)}</p>'
-            '<p class="run" aria-hidden="true"></p></figure>')
+    table = scrolling(name, f'<table class="strip"><tr><th scope="col">with the packages of</th>{head}</tr>{body}</table>')
+    more = ["empty: not run"] if EMPTY in body else []
+    return (f'<figure class="releases"><figcaption>{name}</figcaption>{table}{legend(rows, *more)}'
+            f'<details><summary>What they said</summary><dl>{"".join(map(said, shared))}</dl></details></figure>')
 
 
-def scrolling(name, table):
-    """A table in a box of the theme's, which scrolls and says so."""
-    return f'<div class="pst-scrollable-table-container" tabindex="0" role="region" aria-label="{name}">{table}</div>'
+def surrounding(level, as_of):
+    return DAYS[as_of] + LEVELS[level]
 
 
-def line(name, releases, rows):
-    found = {row.release: row for row in rows}
-    cells = "".join(sign(found[release]) if release in found else "<td></td>" for release in releases)
-    return f'<tr><th scope="row">{name}</th>{cells}</tr>'
+def line(name, cells):
+    return f'<tr><th scope="row">{name}</th>{"".join(cells)}</tr>'
 
 
-def sign(row):
-    words = escape(said(row))
-    return (f'<td class="{kind(row.outcome)}"><a href="../book/versions.html#{anchor(row)}" title="{words}" aria-label="{words}">'
-            f"{SIGNS[row.outcome]}</a></td>")
+def columns(rows, lines):
+    """Rows in groups: neighbouring releases that end alike in every line share a column."""
+    releases = [same for _, same in by(rows, "release")]
+    ends = [bridged([next((row.outcome for row in same if (row.level, row.as_of) == line), None) for same in releases]) for line in lines]
+    return [[row for _, same in column for row in same]
+            for _, column in groupby(zip(zip(*ends, strict=True), releases, strict=True), key=lambda pair: pair[0])]
 
 
-def legend(rows):
-    seen, gpus = {row.outcome for row in rows}, {f"GPU: {row.gpu}, driver {row.driver}": None for row in rows if row.gpu}
-    signs = [f'<span class="{kind(outcome)}">{SIGNS[outcome]}</span> {outcome}' for outcome in data.OUTCOMES if outcome in seen]
-    return " \u2002 ".join([*signs, *map(escape, gpus)])
+def bridged(outcomes):
+    """What was not run (None) between two that ended alike is taken to end so, too."""
+    before = list(accumulate(outcomes, lambda last, one: one or last))
+    after = list(accumulate(reversed(outcomes), lambda last, one: one or last))[::-1]
+    return [old if old == new else None for old, new in zip(before, after, strict=True)]
+
+
+def cell(column, level, as_of):
+    """The sign of those that were run; the pointer reads what the newest of them said."""
+    ran = [row for row in column if (row.level, row.as_of) == (level, as_of)]
+    if not ran:
+        return EMPTY
+    releases, newest = len(different(column, "release")), ran[-1]
+    others = "; older ones said something else" if len(different(ran, "line")) > 1 else ""
+    part = f" <small>{len(ran)} of {releases}</small>" if len(ran) < releases else ""
+    mark = sign(newest.outcome, f' role="img" aria-label="{newest.outcome}"')
+    return f'<td title="{newest.release}: {ending(newest.outcome, newest.line)}{others}">{mark}{part}</td>'
+
+
+def said(column):
+    """Each end with its last line: in which of the column's releases and surroundings, where not in all."""
+    releases, surroundings = span(different(column, "release")), by(column, "level", "as_of")
+    items = ""
+    for (outcome, line, some), where in data.gathered(ends(column)).items():
+        only = [some] * (some != releases) + where * (len(where) < len(surroundings))
+        items += f"<dd>{sign(outcome)} {'; '.join(only)}{': ' if only else ''}{ending(outcome, line)}</dd>"
+    days = span(sorted(different(column, "released")))
+    return f'<dt><a href="../book/versions.html#{anchor(column[-1])}">{releases}</a> ({days})</dt>{items}'
+
+
+def ends(column):
+    """Pairs of an end, (outcome, last line, the neighbouring releases that said so), and a surrounding."""
+    for (level, as_of), rows in sorted(by(column, "level", "as_of")):
+        for (outcome, line), alike in groupby(rows, key=lambda row: (row.outcome, row.line)):
+            yield (outcome, line, span(different(list(alike), "release"))), surrounding(level, as_of)
 
 
 # --- the page
@@ -93,43 +154,52 @@ class Versions(SphinxDirective):
 
     def run(self):
         self.env.note_reread()
-        rows = [row for chapter in notebook.chapters(self.env) for row in data.rows(chapter)]
-        return [self.section(name, found) for (name,), found in sorted(by(rows, "library"))]
+        rows = [row for chapter in notebook.chapters(self.env) for row in runs(chapter)]
+        return [section(name, found) for (name,), found in sorted(by(rows, "library"))]
 
-    def section(self, library, rows):
-        cases = sorted({row.case for row in rows})
-        head = "".join(f'<th scope="col"><a href="../notebooks/{case}.html" title="{case}">{notebook.number(case)}</a></th>'
-                       for case in cases)
-        releases = groupby(sorted(rows, key=lambda row: Version(row.release), reverse=True), key=lambda row: row.release)
-        body = "".join(self.release(list(found), cases) for _, found in releases)
-        columns = "".join(f'<th scope="col">{name}</th>' for name in ("Release", "Day", "Python", "NumPy"))
-        table = scrolling(library, f'<table class="versions"><tr>{columns}{head}</tr>{body}</table>')
-        shown = notebook.html(f'{table}<p class="legend">{legend(rows)}</p>')
-        return nodes.section("", nodes.title("", library), shown, ids=[f"of-{library}"])
 
-    def release(self, rows, cases):
-        one = rows[0]
-        found = {case: [row for row in rows if row.case == case] for case in cases}
-        cells = "".join(f"<td>{marks(found[case])}</td>" for case in cases)
-        about = "".join(f"<td>{value}</td>" for value in (one.released, *newest(rows)))
-        return f'<tr id="{anchor(one)}"><th scope="row">{one.release}</th>{about}{cells}</tr>'
+def section(library, rows):
+    cases = sorted({row.case for row in rows})
+    linked = [f'<a href="../notebooks/{case}.html" title="{case}">{notebook.number(case)}</a>' for case in cases]
+    releases = groupby(sorted(rows, key=lambda row: Version(row.release), reverse=True), key=lambda row: row.release)
+    body = [release(list(found), cases) for _, found in releases]
+    for place in range(SCREENFUL, len(body), SCREENFUL):
+        body[place] = header(map(notebook.number, cases)) + body[place]
+    table = scrolling(library, f'<table class="versions">{header(linked)}{"".join(body)}</table>')
+    return nodes.section("", nodes.title("", library), notebook.html(table + legend(rows)), ids=[f"of-{library}"])
+
+
+def release(rows, cases):
+    one = rows[0]
+    found = {case: [row for row in rows if row.case == case] for case in cases}
+    cells = "".join(f"<td>{marks(found[case])}</td>" for case in cases)
+    about = "".join(f"<td>{value}</td>" for value in (one.released, *newest(rows)))
+    return f'<tr id="{anchor(one)}"><th scope="row">{one.release}</th>{cells}{about}</tr>'
+
+
+def header(cases):
+    return "<tr>" + "".join(f'<th scope="col">{name}</th>' for name in ("Release", *cases, "Day", "Python", "NumPy")) + "</tr>"
 
 
 def marks(rows):
     """Those of a case and a release, in a box of their own for each level."""
-    return "".join(f'<span class="{level}">{"".join(map(mark, same))}</span>' for (level,), same in sorted(by(rows, "level")))
+    return "".join(f'<span class="{level}">{"".join(mark(alike) for _, alike in by(same, "outcome", "line"))}</span>'
+                   for (level,), same in sorted(by(rows, "level")))
 
 
-def mark(row):
-    words = escape(said(row))
-    return f'<span class="{kind(row.outcome)}" role="img" aria-label="{words}" title="{words}">{SIGNS[row.outcome]}</span>'
+def mark(rows):
+    """One for runs that ended alike, down to the last line."""
+    one = rows[0]
+    days = " and ".join(DAYS[row.as_of] for row in rows)
+    words = f"case {notebook.number(one.case)}, {one.release}, {days}{LEVELS[one.level]}: {ending(one.outcome, one.line)}"
+    return sign(one.outcome, f' role="img" title="{words}"')
 
 
 def newest(rows):
     """The newest Python, and the newest NumPy, with which a case ended as a case ends; a dash for none."""
     ended = [row for row in rows if row.outcome in (data.FAILS, data.WORKS)]
     numpys = [pin.removeprefix("numpy==") for row in ended for pin in row.closure if pin.startswith("numpy==")]
-    return [max(found, key=Version, default="\u2013") for found in ([row.python for row in ended], numpys)]
+    return [max(found, key=Version, default="–") for found in ([row.python for row in ended], numpys)]
 
 
 def write_file(app, exception):
@@ -143,13 +213,7 @@ def write_file(app, exception):
                     sheet.writerow(" ".join(row.closure) if name == "closure" else getattr(row, name) or "" for name in COLUMNS)
 
 
-def load_script(app, pagename, templatename, context, doctree):
-    if doctree and any('class="releases"' in raw.astext() for raw in doctree.findall(nodes.raw)):
-        app.add_js_file("versions.js", loading_method="defer")
-
-
 def setup(app):
     app.add_directive("versions", Versions)
     app.connect("doctree-read", show_strips, priority=600)
-    app.connect("html-page-context", load_script)
     app.connect("build-finished", write_file)
