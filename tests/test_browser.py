@@ -17,10 +17,10 @@ WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 FIRST = "notebooks/01-default-arguments"
 QUICK = {"resultTypes": ["violations"], "preload": False}                    # every rule, best practices included
 COLOURS = QUICK | {"runOnly": ["color-contrast", "link-in-text-block"]}      # what a theme can break
-# A chapter has thousands of coloured words. Those of one class in one kind of cell look alike: one of each stays.
+# A chapter has thousands of coloured words, Versions as many marks. Those of one class in one kind of cell look alike: one of each stays.
 THIN_OUT = """() => {
-  const seen = new Set();
-  for (const part of document.querySelectorAll("div.cell :is(pre span:not(:has(span)), .bar, .export, .permalink), ul.messages > li")) {
+  const seen = new Set(), cell = "div.cell :is(pre span:not(:has(span)), .bar, .export, .permalink)";
+  for (const part of document.querySelectorAll(`${cell}, ul.messages > li, .versions td span span`)) {
     let look = "";
     for (let place = part; place.localName != "article"; place = place.parentElement) look += place.localName + place.className + "/";
     seen.has(look) ? part.remove() : seen.add(look);
@@ -84,7 +84,7 @@ def names(site):
 def kinds(site):
     """One page of each kind: of the book, a chapter, a short case, the sample."""
     short = next((name for name in names(site) if re.match("notebooks/[1-8]", name)), FIRST)
-    return ["book/index", "book/errors", "book/run", "book/found", "book/status", "search", "404", FIRST, short, SAMPLE]
+    return ["book/index", "book/errors", "book/run", "book/found", "book/status", "book/versions", "search", "404", FIRST, short, SAMPLE]
 
 
 @pytest.mark.timeout(1200)
@@ -247,6 +247,12 @@ def test_plots_scale_and_open_large(visit):
     assert 200 < plot.locator("img").bounding_box()["width"] <= PHONE["width"]
     picture = page.request.get(plot.evaluate("link => link.href"))
     assert picture.ok and "<svg" in picture.text()
+
+
+def test_releases_fit_a_phone(visit):
+    page = visit(FIRST, viewport=PHONE)
+    assert page.locator(".strip").count() == 2
+    assert page.evaluate("[...document.querySelectorAll('.strip')].every(table => table.offsetWidth <= table.parentElement.clientWidth)")
 
 
 def test_theme_switch_changes_the_colours_and_is_remembered(visit):
