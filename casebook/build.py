@@ -16,6 +16,7 @@ from .installed import lost_file
 from .store import cache, make_once, open_to_all, shared
 
 SHOWN = 30      # lines of a failing build that are shown
+QUICKER = "CMAKE_UNITY_BUILD=ON", "CMAKE_CUDA_COMPILER=NOTFOUND"     # mode host: the same headers are read once, and nvcc is not tried
 
 HINTS = [       # what a failing build says, and what its reader needs
     (r"No CMAKE_CXX_COMPILER could be found|CMAKE_CXX_COMPILER-NOTFOUND", "a C++ compiler (Debian, Ubuntu: `apt install g++`)"),
@@ -74,8 +75,9 @@ def tree(folder):
 
 def install(source, mode, environment, target, report):
     """Build a folder with the tools of an environment. uv's cache is left out: it does not look at what a folder is built from."""
+    settings = [f"--config-setting=cmake.define.{name}" for name in (f"MODE={mode}", *(QUICKER if mode == "host" else ()))]
     status, said = ask(report, "pip", "install", "--python", environment.python, "--target", target, "--no-build-isolation", "--no-deps",
-                       "--offline", "--no-cache", "--config-setting", f"cmake.define.MODE={mode}", source)
+                       "--offline", "--no-cache", *settings, source)
     if status:
         raise EnvironmentFailure(explain(said.splitlines(), source.name, mode))
 

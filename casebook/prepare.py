@@ -1,6 +1,7 @@
 """`python -m casebook prepare`: the environments of the chapters, made before they are needed."""
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from . import chapters, environment, gpu
 from .build import build
@@ -21,7 +22,10 @@ def prepare(names, every=False, into=None):
     here = every or bool(gpu.find())
     wanted = chapters.distinct(h for book in books for h in book.headers(gpu=here))
     left_out = len(chapters.distinct(h for book in books for h in book.headers(gpu=True))) - len(wanted)
-    failed = [h for number, h in enumerate(wanted, 1) if not prepare_one(h, f"[{number}/{len(wanted)}]", into)]
+    failed = 0
+    for number, (line, whole) in enumerate(side_by_side(wanted, into), 1):
+        show(f"[{number}/{len(wanted)}] {line}", "\n")
+        failed += not whole
     if left_out:
         print(f"{left_out} more are for GPU cells alone: not made, this machine has no NVIDIA GPU")
     if into and not failed:
@@ -29,27 +33,41 @@ def prepare(names, every=False, into=None):
     return bool(failed)
 
 
-def prepare_one(head, place, into):
-    """Make one environment with a line of progress; False where it failed."""
+def side_by_side(heads, into):
+    """What became of each environment, as it ends: one waits for the network while another is compiled, which takes longest."""
+    pool = ThreadPoolExecutor()
+    try:
+        begun = [pool.submit(prepare_one, head, into) for head in sorted(heads, key=lambda head: not head.build)]
+        for ended in as_completed(begun):
+            yield ended.result()
+    finally:
+        pool.shutdown(cancel_futures=True)      # after Ctrl-C nothing more begins
+
+
+def prepare_one(head, into):
+    """Make one environment; a line that says how that went, and False where it failed."""
     start = time.monotonic()
-    label = f"{place} {', '.join(head.dependencies[:2]) or 'the standard library'}{' …' if len(head.dependencies) > 2 else ''}"
+    label = f"{', '.join(head.dependencies[:2]) or 'the standard library'}{' …' if len(head.dependencies) > 2 else ''}"
     builds = head.build and (gpu.find() or not head.gpu)
     if builds:
         label += f", builds {head.build}/ in mode {'cuda' if head.gpu else 'host'}"
 
     def report(line):
         if sys.stdout.isatty():
-            print(f"\r{label}: {line[:50]:50} {time.monotonic() - start:4.0f} s", end="", flush=True)
+            show(f"{label}: {line[:50]} {time.monotonic() - start:.0f} s", "")
 
     try:
         made = environment.make(head, report, into)
         if builds:
             build(head, made, report, into)
     except CasebookError as error:
-        print(f"\r{label}: {error}")
-        return False
-    print(f"\r{label}: ready, {time.monotonic() - start:.1f} s{origin(head, made)}{'':50}".rstrip())
-    return True
+        return f"{label}: {error}", False
+    return f"{label}: ready, {time.monotonic() - start:.1f} s{origin(head, made)}", True
+
+
+def show(text, end):
+    """Print in the place of the progress that a terminal shows."""
+    print(f"\r\x1b[K{text}" if sys.stdout.isatty() else text, end=end, flush=True)
 
 
 def origin(head, made):

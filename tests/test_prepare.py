@@ -1,9 +1,12 @@
 """`prepare` makes what this machine can use; with --all, every environment of the book, and still compiles nothing for a GPU it lacks."""
+import threading
+import time
 from types import SimpleNamespace
 
 import pytest
 
 from casebook import chapters, gpu, prepare
+from casebook.errors import EnvironmentFailure
 
 
 @pytest.fixture
@@ -41,3 +44,42 @@ def test_with_a_gpu_it_builds_for_it_too(made):
         patch.setattr(gpu, "find", lambda: gpu.Gpu("Tesla T4", "7.5", "550.54.15"))
         assert prepare.prepare([]) == 0
     assert made == {"environments": keys(gpu=True), "builds": {("native", False), ("native", True)}}
+
+
+def test_one_that_fails_is_a_sentence_and_the_others_are_made(made, monkeypatch, capsys):
+    make, (first, *_) = prepare.environment.make, chapters.load()[0].headers(gpu=False)
+
+    def all_but_one(head, *rest):
+        if head.environment_key == first.environment_key:
+            raise EnvironmentFailure("no network, or no answer")
+        return make(head, *rest)
+
+    monkeypatch.setattr(prepare.environment, "make", all_but_one)
+    assert prepare.prepare([]) == 1
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("[")]
+    assert made["environments"] == keys(gpu=False) - {first.environment_key}
+    assert [line.partition("]")[0] for line in lines] == [f"[{number}/{len(lines)}" for number in range(1, len(lines) + 1)]
+    assert len([line for line in lines if line.endswith(" …: no network, or no answer")]) == 1
+    assert len([line for line in lines if ": ready, " in line]) == len(lines) - 1
+
+
+def test_they_are_made_side_by_side_those_that_compile_first(monkeypatch):
+    both, begun = threading.Barrier(2, timeout=60), []
+    monkeypatch.setattr(prepare, "prepare_one", lambda head, into: (begun.append(head.build), both.wait()))
+    heads = [SimpleNamespace(build=build) for build in (None, None, None, "native")]
+    assert len(list(prepare.side_by_side(heads, None))) == 4
+    assert begun[0] == "native"
+
+
+def test_after_an_interrupt_no_more_begins(monkeypatch):
+    begun = []
+
+    def interrupted(head, into):
+        begun.append(head)
+        time.sleep(0.1)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(prepare, "prepare_one", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        list(prepare.side_by_side([SimpleNamespace(build=None)] * 1000, None))
+    assert len(begun) < 1000
