@@ -72,6 +72,14 @@ def test_below_stands_in_which_surroundings_where_they_differ(versions):
         "✗ its day: fails as told", "✓ today; today, on a GPU: works"]
 
 
+def test_lines_that_differ_only_in_the_releases_number_stand_once(versions):
+    strip = BeautifulSoup(versions.strip("lib", rows({0: "lib 1.0 b", 1: "lib 1.1 a", 2: "lib 1.2 a"}, cpu_today="---")), "html.parser")
+    assert [line.text.replace("\u00a0", " ") for line in strip.select("dd")] == [
+        "– 1.0: cannot be installed · lib 1.0 b", "– 1.1 – 1.2: cannot be installed · lib 1.2 a"]
+    alike = BeautifulSoup(versions.strip("lib", rows({0: "lib 1.0", 1: "lib 1.1"}, cpu_today="xx")), "html.parser")
+    assert alike.select_one("td[title]")["title"] == "1.1: fails as told · lib 1.1"
+
+
 def test_the_pointer_reads_the_newest_line_and_that_there_are_others(versions):
     strip = BeautifulSoup(versions.strip("lib", rows({0: "old", 1: "<new>"}, cpu_today="xx!")), "html.parser")
     assert [cell["title"] for cell in strip.select("td[title]")] == [

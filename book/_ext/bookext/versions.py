@@ -51,8 +51,8 @@ def ending(outcome, line):
     return escape(f"{outcome} · {line}" if line else outcome)
 
 
-def sign(outcome, attributes=""):
-    return f'<span class="{KINDS[outcome]}"{attributes}>{SIGNS[outcome]}</span>'
+def sign(outcome, attributes="", more=""):
+    return f'<span class="{KINDS[outcome]}"{attributes}>{SIGNS[outcome]}{more}</span>'
 
 
 def legend(rows, *more):
@@ -123,10 +123,15 @@ def cell(column, level, as_of):
     if not ran:
         return EMPTY
     releases, newest = len(different(column, "release")), ran[-1]
-    others = "; older ones said something else" if len(different(ran, "line")) > 1 else ""
-    part = f" <small>{len(ran)} of {releases}</small>" if len(ran) < releases else ""
-    mark = sign(newest.outcome, f' role="img" aria-label="{newest.outcome}"')
-    return f'<td title="{newest.release}: {ending(newest.outcome, newest.line)}{others}">{mark}{part}</td>'
+    others = "; older ones said something else" if len(set(map(masked, ran))) > 1 else ""
+    part = f" {len(ran)} of {releases}" if len(ran) < releases else ""
+    mark = sign(newest.outcome, f' role="img" aria-label="{newest.outcome}{part}"', part and f"<small>{part}</small>")
+    return f'<td title="{newest.release}: {ending(newest.outcome, newest.line)}{others}">{mark}</td>'
+
+
+def masked(row):
+    """The last line without the release's own number, by which alone those of neighbours may differ."""
+    return row.line.replace(row.release, "…")
 
 
 def said(column):
@@ -143,8 +148,9 @@ def said(column):
 def ends(column):
     """Pairs of an end, (outcome, last line, the neighbouring releases that said so), and a surrounding."""
     for (level, as_of), rows in sorted(by(column, "level", "as_of")):
-        for (outcome, line), alike in groupby(rows, key=lambda row: (row.outcome, row.line)):
-            yield (outcome, line, span(different(list(alike), "release"))), surrounding(level, as_of)
+        for (outcome, _), alike in groupby(rows, key=lambda row: (row.outcome, masked(row))):
+            alike = list(alike)
+            yield (outcome, alike[-1].line, span(different(alike, "release"))), surrounding(level, as_of)
 
 
 # --- the page
