@@ -37,6 +37,9 @@ def first_of_each_kind(cells):
 
 
 KEPT = first_of_each_kind(CHAPTER.cells)
+# What hub, servers and kernels import is compiled once: students could not keep it. All that is installed would take five times as long.
+COMPILED = {"hub": "jupyterhub.app",
+            "user": "jupyterhub.singleuser.extension, jupyterlab.labapp, nbgitpuller, ipykernel.kernelapp, IPython"}
 
 
 def block(kind):
@@ -84,8 +87,8 @@ def install(folder):
     users = ["jupyterhub", "jupyterlab", "nbgitpuller", "matplotlib", "pip", "setuptools", "uv"]
     for name, packages in {"hub": ["jupyterhub"], "user": users}.items():
         into = [environment.uv(), "pip", "install", "--python", folder / name, *pins]
-        steps += [[environment.uv(), "venv", "--clear", "--relocatable", "--python", PYTHON, folder / name],
-                  [*into, "--compile-bytecode", *packages]]
+        steps += [[environment.uv(), "venv", "--clear", "--relocatable", "--python", PYTHON, folder / name], [*into, *packages],
+                  [folder / name / "bin/python", "-c", f"import {COMPILED[name]}"]]
     steps += [[*into, *gpu_pins()]]
     for step in steps:
         ended = subprocess.run(step, env=environment.uv_variables(), capture_output=True, text=True)
