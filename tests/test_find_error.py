@@ -3,13 +3,14 @@
 tests/pastes/ holds excerpts of public threads, with links. The messages of the book itself are tried behind frames as they look in
 other places, and wrapped.
 """
+import functools
 import re
 
 import pytest
 import yaml
 from helpers import ROOT
 
-from casebook.chapters import load
+from casebook import chapters
 
 PLACES = {
     "Linux": '  File "/opt/venv/lib/python3.12/site-packages/{}/module.py", line 9, in call',
@@ -22,6 +23,7 @@ INSIDE = {"numba": "numba/cuda", "numba_cuda": "numba_cuda/numba/cuda", "cuda": 
 LINE_STARTS = ("> ", "> > ", "E       ", "  | ", "2026-01-02T03:04:05.1234567Z ", "[2026-01-02 03:04:05,678] {operator.py:265} INFO - ",
                "03:04:05.678 STDERR 1311] | ", "[rank0]: ", "(Worker pid=4711) ", "web-1  | ", "ERROR: ", "# ", "\x1b[31m", "[0;31m")
 ELSEWHERE = {"CUDA_ERROR_UNSUPPORTED_PTX_VERSION": "08"}         # messages that other chapters meet as well
+load = functools.cache(chapters.load)
 SEARCH = "texts => texts.map(text => Object.fromEntries(match(BOOK, text).map(one => [one.case.number, one.sure])))"
 
 
@@ -48,6 +50,7 @@ def pastes(name):
     return yaml.safe_load((ROOT / f"tests/pastes/{name}.yml").read_text("utf8"))
 
 
+@functools.cache
 def failures():
     """Every cell of the book that ends in an exception, as (number of the case that its message belongs to, Cell)."""
     found = [(chapter.name[:2], cell) for chapter in load() for cell in chapter.cells if cell.header and cell.header.raises and cell.text]
