@@ -12,7 +12,7 @@ def share(site, store):
     """Let the packages in the folder `site` keep what is compiled in `store`, beside the same packages of other environments.
 
     The same packages are those with the same files: one that was copied has files, and times, of its own. A folder that several
-    packages fill keeps what is compiled there.
+    packages fill keeps what is compiled there, as does one that came with something compiled: numpy.distutils 1.26.4 does.
     """
     owners = collections.defaultdict(set)
     for record in site.glob("*.dist-info/RECORD"):
@@ -21,7 +21,8 @@ def share(site, store):
                 if name.endswith(".py"):
                     owners[Path(name).parent].add(record.with_name("METADATA"))
     for folder, (metadata, *others) in owners.items():
-        if folder.parts and ".." not in folder.parts and not others:
+        compiled = site / folder / "__pycache__"
+        if folder.parts and ".." not in folder.parts and not others and not compiled.exists():
             kept = store / f"{metadata.parent.stem}-{metadata.stat().st_ino}" / folder
             kept.mkdir(parents=True, exist_ok=True)
-            (site / folder / "__pycache__").symlink_to(kept)
+            compiled.symlink_to(kept)

@@ -68,3 +68,13 @@ def test_folders_that_are_shared(tmp_path, one, two, shared):
         (tmp_path / "site" / file).parent.mkdir(exist_ok=True)
     share(tmp_path / "site", tmp_path / "store")
     assert sorted(path.parent.name for path in tmp_path.glob("site/**/__pycache__")) == shared
+
+
+def test_what_a_package_brings_compiled_stays(tmp_path):
+    info, brought = tmp_path / "site/one-1.dist-info", tmp_path / "site/one/__pycache__/a.pyc"
+    for file in (info / "METADATA", info / "RECORD", brought):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    (info / "RECORD").write_text("one/a.py,,0\none/__pycache__/a.pyc,,0\n")
+    share(tmp_path / "site", tmp_path / "store")
+    assert brought.exists() and not brought.parent.is_symlink()
