@@ -3,6 +3,7 @@
 Format: https://packaging.python.org/en/latest/specifications/inline-script-metadata/
 """
 import difflib
+import functools
 import hashlib
 import json
 import math
@@ -76,6 +77,7 @@ KINDS = {bool: "true or false", int: "a whole number, 1 or more",
          str | None: "a string that is not empty", float: "a number", dict[str, str]: "a table of strings"}
 
 
+@functools.cache
 def read(source):
     """Header of a piece of Python source. Raises HeaderError, a sentence that says what to mend."""
     found = list(BLOCK.finditer(source + "\n"))
