@@ -506,6 +506,17 @@ def test_a_failing_build_shows_what_the_compiler_said(header, small):
         build.build(header, environment.make(header))
 
 
+@pytest.mark.parametrize("name", ["bindings", "device_host", "experiments"])
+def test_a_source_compiles_by_itself(header, name):
+    """A build for the host puts several into one unit, where a line that one lacks may stand in another."""
+    made = environment.make(header)
+    ask = [made.python, "-c", "import sysconfig; print(sysconfig.get_path('include'))"]
+    folders = subprocess.check_output(ask, text=True).strip(), made.site / "nanobind/include"
+    command = ["c++", "-std=c++17", "-fsyntax-only", *(f"-I{folder}" for folder in folders), ROOT / f"native/src/{name}.cpp"]
+    said = subprocess.run(command, capture_output=True, text=True)
+    assert said.returncode == 0, said.stderr
+
+
 def test_cuda_without_nvcc(header, copy, tmp_path):
     text = (copy / "CMakeLists.txt").read_text()
     (copy / "CMakeLists.txt").write_text(text.replace("check_language(CUDA)", ""))
