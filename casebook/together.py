@@ -31,4 +31,5 @@ def on_one_gpu(name):
 
 def on_all_gpus(name, **variables):
     done = subprocess.run([*COMMAND, name], env=os.environ | variables, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    return {"trouble": (done.stderr.strip()[-500:] or f"exit status {done.returncode}") if done.returncode else ""}
+    sentence = done.stderr[max(done.stderr.rfind("casebook: "), 0):].strip()      # without what Jupyter said before it
+    return {"trouble": (sentence[-500:] or f"exit status {done.returncode}") if done.returncode else ""}

@@ -17,6 +17,7 @@ def say(word):
 say("begin")
 time.sleep(0.1)
 say("end")
+print("[IPKernelApp] WARNING | Kernel is running over TCP", file=sys.stderr)
 if sys.argv[1] == "02":
     sys.exit("casebook: 02, cell [3]: ValueError")
 """
