@@ -3,12 +3,15 @@
 Run here is one cell of each library and way to end; cells that build native/ cannot be exported. All others are compiled.
 """
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from casebook import chapters, environment
+from casebook.bytecode import share
 from casebook.errors import EnvironmentFailure
 from casebook.export import export
+from casebook.installed import Environment
 
 UV_FAILED = 2       # uv's own exit status; no header promises it
 
@@ -28,13 +31,20 @@ def exportable():
 
 def uv_run(file):
     """How `uv run` on a file ended: without the network where uv has the packages, else with it."""
-    variables = environment.uv_variables() | {"CUDA_HOME": "/nowhere"}       # old Numba finds no toolkit of the machine
     for option in ("--offline", "--no-progress"):
-        ended = subprocess.run([environment.uv(), "run", "--quiet", option, file], cwd=file.parent, env=variables,
-                               capture_output=True, text=True)
+        if ask(file, "sync", "--quiet", option, "--script", file).returncode == 0:
+            python = Path(ask(file, "python", "find", "--script", file).stdout.strip())
+            share(Environment.at(python.parents[1]).site, environment.cache() / "bytecode")     # the cells' environments have most of it
+        ended = ask(file, "run", "--quiet", option, file)
         if ended.returncode != UV_FAILED:
             break
     return ended
+
+
+def ask(file, *command):
+    """uv, as a reader has it who finds no toolkit of the machine (old Numba looks for one)."""
+    variables = environment.uv_variables() | {"CUDA_HOME": "/nowhere"}
+    return subprocess.run([environment.uv(), *command], cwd=file.parent, env=variables, capture_output=True, text=True)
 
 
 @pytest.mark.parametrize(("book", "cell"), exportable())
