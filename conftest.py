@@ -49,8 +49,8 @@ def take_turns(number):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers():
-    """For `-n auto`: four more than processors, since a script that must hang, a browser and uv let a worker wait."""
-    return len(os.sched_getaffinity(0)) + 4
+    """For `-n auto`: two more than processors, since a script that must hang, a browser and uv let a worker wait."""
+    return len(os.sched_getaffinity(0)) + 2
 
 
 def same_gpu(book):
