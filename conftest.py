@@ -36,7 +36,7 @@ def over_files(**named):
     A port that is free when one manager chooses it may be chosen by another one too, in 19 of 40 tries with 24 kernels in the same second.
     The second kernel then dies, or it never answers.
     """
-    return KernelManager(transport="ipc", connection_file=f"{tempfile.gettempdir()}/kernel-{uuid.uuid4()}.json", **named)
+    return KernelManager(transport="ipc", connection_file=f"{tempfile.gettempdir()}/kernel-{uuid.uuid4().hex[:12]}.json", **named)
 
 
 def take_turns(number):

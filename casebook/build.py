@@ -60,8 +60,13 @@ def source_of(header):
 def key(header, environment, source, mode):
     """Name of a build: what it is made of, by what, and for which GPU."""
     target = gpu.find().compute_capability if mode == "cuda" and gpu.find() else ""
-    text = "\n".join([header.environment_key, environment.site.parent.name, mode, target, tree(source)])
+    text = "\n".join([header.environment_key, environment.site.parent.name, *settings(mode), target, tree(source)])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def settings(mode):
+    """What CMake is told."""
+    return f"MODE={mode}", *(QUICKER if mode == "host" else ())
 
 
 def tree(folder):
@@ -75,9 +80,9 @@ def tree(folder):
 
 def install(source, mode, environment, target, report):
     """Build a folder with the tools of an environment. uv's cache is left out: it does not look at what a folder is built from."""
-    settings = [f"--config-setting=cmake.define.{name}" for name in (f"MODE={mode}", *(QUICKER if mode == "host" else ()))]
+    told = [f"--config-setting=cmake.define.{setting}" for setting in settings(mode)]
     status, said = ask(report, "pip", "install", "--python", environment.python, "--target", target, "--no-build-isolation", "--no-deps",
-                       "--offline", "--no-cache", *settings, source)
+                       "--offline", "--no-cache", *told, source)
     if status:
         raise EnvironmentFailure(explain(said.splitlines(), source.name, mode))
 

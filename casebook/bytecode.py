@@ -22,7 +22,9 @@ def share(site, store):
                     owners[Path(name).parent].add(record.with_name("METADATA"))
     for folder, (metadata, *others) in owners.items():
         compiled = site / folder / "__pycache__"
-        if folder.parts and ".." not in folder.parts and not others and not compiled.exists():
+        inside = folder.parts and not folder.is_absolute() and ".." not in folder.parts
+        if inside and not others and (compiled.is_symlink() or not compiled.exists()):
             kept = store / f"{metadata.parent.stem}-{metadata.stat().st_ino}" / folder
             kept.mkdir(parents=True, exist_ok=True)
+            compiled.unlink(missing_ok=True)        # a link whose store is gone
             compiled.symlink_to(kept)

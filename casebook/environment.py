@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -155,6 +156,8 @@ def ask(report, *arguments, folder=None, variables=()):
         for line in process.stderr:
             lines.append(line)
             report(line.strip())
+    if process.returncode == -signal.SIGINT:
+        raise KeyboardInterrupt         # Ctrl-C reaches uv, too, and is no answer of its
     return process.returncode, "".join(lines)
 
 

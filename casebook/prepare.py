@@ -67,7 +67,7 @@ def prepare_one(head, into):
 
 def show(text, end):
     """Print in the place of the progress that a terminal shows."""
-    print(f"\r\x1b[K{text}" if sys.stdout.isatty() else text, end=end, flush=True)
+    print((f"\r\x1b[K{text}" if sys.stdout.isatty() else text) + end, end="", flush=True)     # in one: several threads show something
 
 
 def origin(head, made):

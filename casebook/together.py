@@ -1,5 +1,6 @@
 """Chapters spread over GPUs: one on each at a time, each in a process of its own. What needs several GPUs follows, with all of them."""
 import os
+import re
 import subprocess
 import sys
 
@@ -31,5 +32,5 @@ def on_one_gpu(name):
 
 def on_all_gpus(name, **variables):
     done = subprocess.run([*COMMAND, name], env=os.environ | variables, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    sentence = done.stderr[max(done.stderr.rfind("casebook: "), 0):].strip()      # without what Jupyter said before it
+    sentence = re.search(r"(?ms)^casebook: .*|\Z", done.stderr)[0].strip() or done.stderr.strip()    # without what Jupyter said before it
     return {"trouble": (sentence[-500:] or f"exit status {done.returncode}") if done.returncode else ""}

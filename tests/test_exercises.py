@@ -8,7 +8,9 @@ import functools
 import gc
 import importlib
 import json
+import math
 import re
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -20,7 +22,7 @@ from traitlets.config import Config
 from casebook import chapters, gpu
 from casebook.checks.exercises import exercises
 from casebook.errors import UnexpectedOutcome
-from casebook.header import BLOCK
+from casebook.header import BLOCK, read
 from casebook.magic import NO_GPU
 from casebook.run import Outcome, check
 from casebook.run import run as run_script
@@ -82,11 +84,12 @@ def said(shell, source):
 
 TRY = """
 def start(folder):
-    import os, sys, types
+    import os, signal, sys, types
     os.chdir(folder)
     os.environ["CASEBOOK_FOLDER"] = os.getcwd()
     output = os.open("output", os.O_CREAT | os.O_WRONLY)
     os.dup2(output, 1), os.dup2(output, 2)
+    signal.alarm({seconds})
     main = sys.modules["__main__"] = types.ModuleType("__main__")
     main.__file__ = os.path.abspath("cell.py")
     exec(compile(open(main.__file__).read(), main.__file__, "exec"), vars(main))
@@ -107,26 +110,36 @@ try_all()
 
 
 def tried(book, one, folder):
-    """What the reader's script says with each of the answers, {source: text}. One process imports what it needs, and forks for each."""
+    """What the reader's script says with each of the answers, {source: text}. One process imports what it needs, and forks for each.
+
+    So an answer has all of the reader's imports, and his header.
+    """
     (reader,) = one.exercise
     sources = [written(one, answer) for kind in ("wrong", "right") for answer in answers(book)[one.number][kind]]
     for place, source in enumerate(sources):
         (folder / f"{place:02}").mkdir()
         (folder / f"{place:02}/cell.py").write_text(source.removeprefix("%%pinned"), "utf-8")
-    nodes = [node for node in ast.walk(ast.parse(reader.body)) if isinstance(node, ast.Import | ast.ImportFrom)]
-    imports = "\n".join(ast.unparse(node) for node in sorted(nodes, key=lambda node: node.lineno))
-    run_script(BLOCK.search(reader.source)[0] + TRY.format(imports=imports), reader.header, lambda text: None, place=folder)
+        assert read(source) == reader.header and imports(source)[:len(imports(reader.source))] == imports(reader.source), source
+    script = TRY.format(imports="\n".join(imports(reader.source)), seconds=math.ceil(reader.header.timeout))
+    outcome = run_script(BLOCK.search(reader.source)[0] + script, replace(reader.header, timeout=len(sources) * reader.header.timeout),
+                         lambda text: None, place=folder)
+    assert outcome.status == 0, outcome.output
     return {source: ending(reader.header, folder / f"{place:02}") for place, source in enumerate(sources)}
+
+
+def imports(source):
+    nodes = [node for node in ast.walk(ast.parse(source.removeprefix("%%pinned"))) if isinstance(node, ast.Import | ast.ImportFrom)]
+    return [ast.unparse(node) for node in sorted(nodes, key=lambda node: node.lineno)]
 
 
 def ending(header, folder):
     """What a script said and how it ended, as its cell shows it."""
-    said = (folder / "output").read_text("utf-8")
+    output = (folder / "output").read_text("utf-8")
     try:
-        check(header, Outcome(*json.loads((folder / "ended").read_text("utf-8")), said))
+        check(header, Outcome(*json.loads((folder / "ended").read_text("utf-8")), output))
     except UnexpectedOutcome as error:
-        return f"{said}\nUnexpectedOutcome: {error}"
-    return said
+        return f"{output}\nUnexpectedOutcome: {error}"
+    return output
 
 
 def skip_without_gpu(one):
@@ -156,9 +169,10 @@ def verdict(run, scripts, tmp_path):
     def verdict(book, one, source):
         if not one.exercise[0].pinned or gpu.find():        # a process that has met a driver must not fork
             return "\n".join(run(book, [source, *(cell.source for cell in one.check)]))
-        if source not in (said := scripts[book.name, one.number]):
-            said |= tried(book, one, tmp_path)
-        return said[source]
+        texts = scripts[book.name, one.number]
+        if source not in texts:
+            texts |= tried(book, one, tmp_path)
+        return texts[source]
 
     return verdict
 

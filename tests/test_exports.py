@@ -1,4 +1,4 @@
-"""Cells as files: `uv run` on them, with nothing else, ends as the cell's header promises. The mechanics are in test_export.py.
+"""Cells as files: `uv run` on them ends as the cell's header promises. The mechanics are in test_export.py.
 
 Run here is one cell of each library and way to end; cells that build native/ cannot be exported. All others are compiled.
 """
@@ -33,7 +33,9 @@ def uv_run(file):
     """How `uv run` on a file ended: without the network where uv has the packages, else with it."""
     for option in ("--offline", "--no-progress"):
         if ask(file, "sync", "--quiet", option, "--script", file).returncode == 0:
-            python = Path(ask(file, "python", "find", "--script", file).stdout.strip())
+            found = ask(file, "python", "find", "--script", file)
+            assert found.returncode == 0, found.stderr
+            python = Path(found.stdout.strip())
             share(Environment.at(python.parents[1]).site, environment.cache() / "bytecode")     # the cells' environments have most of it
         ended = ask(file, "run", "--quiet", option, file)
         if ended.returncode != UV_FAILED:

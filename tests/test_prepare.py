@@ -68,7 +68,7 @@ def test_they_are_made_side_by_side_those_that_compile_first(monkeypatch):
     monkeypatch.setattr(prepare, "prepare_one", lambda head, into: (begun.append(head.build), both.wait()))
     heads = [SimpleNamespace(build=build) for build in (None, None, None, "native")]
     assert len(list(prepare.side_by_side(heads, None))) == 4
-    assert begun[0] == "native"
+    assert "native" in begun[:2]
 
 
 def test_after_an_interrupt_no_more_begins(monkeypatch):

@@ -17,8 +17,7 @@ from packaging.version import Version
 
 from ..store import write_whole
 
-FAILS, WORKS, OTHERWISE, CANNOT, NO_PYTHON = (
-    "fails as told", "works", "fails otherwise", "cannot be installed", "needs another Python")
+FAILS, WORKS, OTHERWISE, CANNOT, NO_PYTHON = "fails as told", "works", "fails otherwise", "cannot be installed", "needs another Python"
 AS_OF = "release", "today"
 LEVELS = "cpu", "gpu"
 IDENTITY = "library", "release", "released", "as_of"

@@ -58,7 +58,8 @@ def sign(outcome, attributes="", more=""):
 def legend(rows, *more):
     seen, gpus = {row.outcome for row in rows}, {f"GPU: {row.gpu}, driver {row.driver}": None for row in rows if row.gpu}
     signs = [f"{sign(outcome)} {outcome}" for outcome in SIGNS if outcome in seen]
-    words = " \u2002 ".join([*signs, *more, f"today: {max(row.date for row in rows)}", *map(escape, gpus)])
+    days = sorted(row.date for row in rows if row.as_of == "today")
+    words = " \u2002 ".join([*signs, *more, *([f"today: {span(days)}"] if days else []), *map(escape, gpus)])
     return f'<p class="legend">{words}</p>'
 
 
