@@ -227,3 +227,13 @@ def test_the_parents_own_environment_does_not_leak_in(empty_caches, monkeypatch,
     made = environment.make(header())
     assert made.installed() == {}
     assert str(tmp_path / "other") not in str(made.root)
+
+
+def test_ctrl_c_is_no_answer_of_uv(tmp_path, monkeypatch):
+    """It reaches uv, too, which must not be asked once more with the network."""
+    interrupted = tmp_path / "uv"
+    interrupted.write_text("#!/bin/sh\nkill -INT $$\n")
+    interrupted.chmod(0o755)
+    monkeypatch.setattr(environment, "uv", lambda: str(interrupted))
+    with pytest.raises(KeyboardInterrupt):
+        environment.ask(print)
