@@ -232,7 +232,11 @@ def test_the_parents_own_environment_does_not_leak_in(empty_caches, monkeypatch,
 def test_ctrl_c_is_no_answer_of_uv(tmp_path, monkeypatch):
     """It reaches uv, too, which must not be asked once more with the network."""
     interrupted = tmp_path / "uv"
-    interrupted.write_text("#!/bin/sh\nkill -INT $$\n")
+    interrupted.write_text(f"""#!{sys.executable}
+import os, signal
+signal.signal(signal.SIGINT, signal.SIG_DFL)        # in the background it is ignored
+os.kill(os.getpid(), signal.SIGINT)
+""")
     interrupted.chmod(0o755)
     monkeypatch.setattr(environment, "uv", lambda: str(interrupted))
     with pytest.raises(KeyboardInterrupt):
