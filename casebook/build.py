@@ -16,7 +16,8 @@ from .installed import lost_file
 from .store import cache, make_once, open_to_all, shared
 
 SHOWN = 30      # lines of a failing build that are shown
-QUICKER = "CMAKE_UNITY_BUILD=ON", "CMAKE_CUDA_COMPILER=NOTFOUND"     # mode host: the same headers are read once, and nvcc is not tried
+UNITY = "CMAKE_UNITY_BUILD=ON"                          # the same headers are read once
+QUICKER = UNITY, "CMAKE_CUDA_COMPILER=NOTFOUND"         # mode host: nor is nvcc tried
 
 HINTS = [       # what a failing build says, and what its reader needs
     (r"No CMAKE_CXX_COMPILER could be found|CMAKE_CXX_COMPILER-NOTFOUND", "a C++ compiler (Debian, Ubuntu: `apt install g++`)"),

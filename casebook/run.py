@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import environment as environments
-from .build import build, source_of
+from .build import UNITY, build, source_of
 from .cuda_home import lay_out
 from .errors import UnexpectedOutcome
 from .output import Digest, Masks
@@ -80,7 +80,7 @@ def variables(header, environment, folder, built=None):
     if built:
         chosen |= {"PYTHONPATH": f"{CHILD}:{built}", "CASEBOOK_SOURCE": str(source_of(header))}
         if not header.gpu:
-            chosen["SKBUILD_CMAKE_DEFINE"] = "CMAKE_UNITY_BUILD=ON"     # for a script that builds the folder once more, edited
+            chosen["SKBUILD_CMAKE_DEFINE"] = UNITY       # for a script that builds the folder once more, edited
     if environment.shared:
         chosen["PYTHONDONTWRITEBYTECODE"] = "1"
     if header.cuda_home:

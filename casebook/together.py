@@ -32,5 +32,7 @@ def on_one_gpu(name):
 
 def on_all_gpus(name, **variables):
     done = subprocess.run([*COMMAND, name], env=os.environ | variables, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    sentence = re.search(r"(?ms)^casebook: .*|\Z", done.stderr)[0].strip() or done.stderr.strip()    # without what Jupyter said before it
-    return {"trouble": (sentence[-500:] or f"exit status {done.returncode}") if done.returncode else ""}
+    said = done.stderr.strip()
+    if sentence := re.search(r"(?ms)^casebook: .*", said):      # without what Jupyter said before it
+        said = sentence[0]
+    return {"trouble": (said[-500:] or f"exit status {done.returncode}") if done.returncode else ""}

@@ -29,7 +29,7 @@ def empty(tmp_path, monkeypatch, forgetful):
     monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "uv"))
     monkeypatch.setenv("UV_LINK_MODE", "hardlink")
     try:
-        environment.make(read(cell("", dependencies=[SIX])))
+        made(SIX)
     except EnvironmentFailure as error:
         pytest.skip(f"needs {SIX}: {error}")
 
