@@ -45,10 +45,18 @@ def measured(clock, **takes):
     return compare({name: lambda name=name: name for name in takes}, rounds=3, warmup=0)
 
 
-def test_the_alternatives_are_called_in_turn_after_a_warm_up():
-    called = []
-    compare({"a": lambda: called.append("a"), "b": lambda: called.append("b")}, rounds=3, warmup=2, clock="host")
-    assert called == ["a", "b"] * 5
+def test_each_alternative_is_called_once_a_round_in_an_order_by_lot():
+    def orders():
+        called = []
+        compare({name: lambda name=name: called.append(name) for name in "abc"}, rounds=30, warmup=2, clock="host")
+        assert called[:6] == [*"abcabc"]                                # the warm-up
+        return list(zip(*[iter(called[6:])] * 3, strict=True))
+
+    found = orders()
+    assert len(found) == 30 and {*map(frozenset, found)} == {frozenset("abc")}
+    assert {order.index(name) for order in found for name in "abc"} == {0, 1, 2}
+    assert {order[order.index("b") - 1] for order in found if order[0] != "b"} == {"a", "c"}
+    assert orders() == found
 
 
 def test_the_warm_up_is_not_measured(clock):

@@ -1,4 +1,4 @@
-"""Times that stand a shared GPU: alternatives are called in turn, round by round, and judged by their rounds.
+"""Times that stand a shared GPU: in each round every alternative is called once, in an order by lot; the rounds are judged.
 
     r = compare({"fused": f, "apart": g})
     r.claim("fused takes less than half the time", lambda r: r.ratio("fused", "apart") < 0.5)
@@ -10,6 +10,7 @@ cupyx.profiler.benchmark or cuda-bench: both measure one alternative after the o
 and both need packages that the pinned environments do not have.
 """
 import ctypes as _ctypes
+import random as _random
 import statistics as _statistics
 import time as _time
 
@@ -95,12 +96,13 @@ class Rounds:
 
 
 def compare(alternatives, rounds=30, warmup=3, clock="gpu", stream=0):
-    """Rounds of the functions {name: function}, called without arguments and in turn.
+    """Rounds of the functions {name: function}, called without arguments.
 
+    The order of a round is by lot, the same in every run: what follows the same neighbour in each round bears what that one left behind.
     clock "gpu": between two CUDA events on `stream` (its address; 0 is the legacy default stream) of the current context; where the GPU
     waits for the host to launch, that is part of it. clock "host": from the call until the current context, if there is one, is idle.
     """
-    clock, answers = {"gpu": _between_events, "host": _until_idle}[clock], []
+    clock, answers, lot = {"gpu": _between_events, "host": _until_idle}[clock], [], _random.Random(0)
 
     def measure():
         for _ in range(warmup):
@@ -109,8 +111,8 @@ def compare(alternatives, rounds=30, warmup=3, clock="gpu", stream=0):
         answers.clear()
         seconds, seconds_of = {name: [] for name in alternatives}, clock(stream, answers)
         for _ in range(rounds):
-            for name, function in alternatives.items():
-                seconds[name].append(seconds_of(function))
+            for name in lot.sample(list(alternatives), len(alternatives)):
+                seconds[name].append(seconds_of(alternatives[name]))
         return seconds
 
     return Rounds(measure(), measure, answers)
