@@ -24,8 +24,7 @@ def alternatives(name, ways, old):
         functions[which] = _often(launch, arrays)
     if moved:
         target, source = (old.to_device(_numpy.zeros(moved // 2, "uint8")) for _ in range(2))
-        copy = old.cudadrv.driver.device_to_device      # `copy_to_device` asks more slowly than the GPU copies a few bytes
-        functions["limit"] = _often(copy, [target, source, moved // 2])
+        functions["limit"] = _often(target.copy_to_device, [source])
     return functions, LAUNCHES * moved, LAUNCHES * flops / _peak(old), f"WRONG: {', '.join(wrong)}" if wrong else "as NumPy says"
 
 
