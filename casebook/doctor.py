@@ -34,6 +34,7 @@ WATCHED = {         # the parts that are looked for, and the names that their pa
     "nvrtc": r"nvidia-cuda-nvrtc(-cu\d+)?|cuda-nvrtc",
     "nvvm": "nvidia-cuda-nvcc-cu12|nvidia-nvvm|cuda-nvvm-impl", "nvjitlink": r"nvidia-nvjitlink(-cu\d+)?|libnvjitlink",
 }
+WITHOUT_CODE = ("numba-cuda", "0.0.0"), ("numba-cuda", "0.0.1")
 BUILT_IN, DRIVER = "the CUDA target built into numba", "a driver for CUDA"
 
 
@@ -195,7 +196,7 @@ CASES = (
          "12-sort-out-of-memory"),
     Case("13-stale-helper", "An edited helper or header has no effect: the kernel comes out of a cache",
          (Range("numba-cuda", newest="0.30.4", everywhere=True), Range("numba-cuda-mlir", newest="0.6.0", everywhere=True),
-          Range("cupy", newest="14.2.0", everywhere=True)),
+          Range("cupy", newest="14.2.0", everywhere=True), Range(BUILT_IN, newest="0.68.1", everywhere=True)),
          "Give the kernel its helper by a closure (Numba), or the header's checksum as an option (CuPy).",
          "13-stale-helper"),
     Case("14-two-billion", "An array of more than two billion elements: elements that no thread reached, or a sum that sums nothing",
@@ -211,11 +212,13 @@ CASES = (
          "Set CUPY_ACCELERATORS to nothing for cumsum, or sum integers in fixed point.",
          "16-sums-that-vary"),
     Case("20-barrier-hang", "A kernel with a barrier in the condition of a loop never ends",
-         (Range("numba-cuda", newest="0.30.4", everywhere=True), Range("numba-cuda-mlir", newest="0.6.0", everywhere=True)),
+         (Range("numba-cuda", newest="0.30.4", everywhere=True), Range("numba-cuda-mlir", newest="0.6.0", everywhere=True),
+          Range(BUILT_IN, newest="0.68.1", everywhere=True)),
          "Call the barrier in the body of the loop: while True, barrier, break.",
          "20-barrier-hang"),
     Case("21-one-literal", "A float32 kernel with one decimal literal computes in float64: slow",
-         (Range("numba-cuda", newest="0.30.4", everywhere=True), Range("numba-cuda-mlir", newest="0.6.0", everywhere=True)),
+         (Range("numba-cuda", newest="0.30.4", everywhere=True), Range("numba-cuda-mlir", newest="0.6.0", everywhere=True),
+          Range(BUILT_IN, newest="0.68.1", everywhere=True)),
          "Write the constant as numpy.float32(...).",
          "21-one-literal"),
     Case("22-fuse-and-memory", "A fused or elementwise kernel runs at a fraction of the memory's rate: slow",
@@ -402,7 +405,8 @@ class Machine:
         """For each part of the table that is here, labels and versions: [("cupy-cuda12x", "14.2.0")], several where several are."""
         parts = {}
         for part, pattern in WATCHED.items():
-            found = [(name, version) for name, text in self.packages.items() if re.fullmatch(pattern, name) for version in text.split(", ")]
+            found = [(name, version) for name, text in self.packages.items() if re.fullmatch(pattern, name)
+                     for version in text.split(", ") if (name, version) not in WITHOUT_CODE]
             if found:
                 parts[part] = found
         if "numba" in parts and "numba-cuda" not in parts:
