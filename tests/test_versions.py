@@ -276,6 +276,12 @@ def test_the_key_of_a_probe_changes_with_what_is_run_or_read_and_with_nothing_el
     assert key not in {other.key for other in changed}
 
 
+def test_old_releases_get_variables_that_the_header_does_not_set():
+    given = probe.Probe("cell", cell("", "env = { ONE = 'mine' }"), env=(("ONE", "theirs"), ("TWO", "{site}/lib")))
+    assert given.header("3.12", "").env == {"ONE": "mine", "TWO": "{site}/lib"}
+    assert given.key == probe.Probe("cell", given.source).key
+
+
 def test_the_toolkit_stays_and_the_rest_is_free(tmp_path):
     dependencies = ["numba==0.1", "numpy==2.4.6", "nvidia-cuda-nvcc-cu12==12.9.86", "cuda-bindings==12.9.10"]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("%%pinned\n" + cell("", dependencies=dependencies), id="a")])
@@ -428,7 +434,8 @@ def test_the_probes_that_the_book_names_exist():
     for chapter in load():
         for library in probe.libraries(chapter):
             given = chapter.sidecar["versions"][library]
-            assert given.keys() <= {"cpu", "gpu", "with", "extra", "cuda-home"} and probe.probes(chapter, library), (chapter.name, library)
+            assert given.keys() <= {"cpu", "gpu", "with", "extra", "cuda-home", "env"}, (chapter.name, library)
+            assert probe.probes(chapter, library), (chapter.name, library)
             for level, found in probe.probes(chapter, library).items():
                 header = found.header("3.12", "")
                 assert header.gpu == (level == "gpu"), (chapter.name, library, level)

@@ -11,6 +11,7 @@
         with: [scipy, cmake==4.4.4]     # more that the cells need, beside the library and what it brings; a pin stays as it is
         extra: ctk                      # what the library is installed with: cupy-cuda12x[ctk]
         cuda-home: true                 # where old releases want one that the cells' headers do not
+        env: {LD_LIBRARY_PATH: …}       # variables, likewise; what a header sets is stronger
 
 The header is the template of the environment: its library's pin becomes the release, its wheels of the CUDA toolkit and of the
 toolkit's bindings stay as they are (they stand for the machine), and everything else is what an installer chooses.
@@ -40,6 +41,7 @@ class Probe:
     works: str | None = None
     cuda_home: bool = False
     seconds: float | None = None
+    env: tuple = ()         # pairs; not in the key: like the template's pins, they stand for the machine
 
     @property
     def key(self):
@@ -56,7 +58,7 @@ class Probe:
     def header(self, python, closure):
         """Header of the probe in an environment with these pins, in one string."""
         return dataclasses.replace(self.told, requires_python=f"=={python}.*", dependencies=tuple(closure.split()),
-                                   cuda_home=self.cuda_home or self.told.cuda_home)
+                                   cuda_home=self.cuda_home or self.told.cuda_home, env=dict(self.env) | self.told.env)
 
 
 def libraries(chapter):
@@ -74,7 +76,7 @@ def probes(chapter, library):
             told = given[level] if isinstance(given[level], dict) else {"cell": given[level]}
             source = cells[told["cell"]].source.removeprefix("%%pinned").split("\n", 1)[1]
             found[level] = Probe(told["cell"], source, told.get("fails"), told.get("works"), given.get("cuda-home", False),
-                                 told.get("seconds"))
+                                 told.get("seconds"), tuple(given.get("env", {}).items()))
     return found
 
 
