@@ -34,7 +34,7 @@ WATCHED = {         # the parts that are looked for, and the names that their pa
     "nvrtc": r"nvidia-cuda-nvrtc(-cu\d+)?|cuda-nvrtc",
     "nvvm": "nvidia-cuda-nvcc-cu12|nvidia-nvvm|cuda-nvvm-impl", "nvjitlink": r"nvidia-nvjitlink(-cu\d+)?|libnvjitlink",
 }
-WITHOUT_CODE = ("numba-cuda", "0.0.0"), ("numba-cuda", "0.0.1")
+WITHOUT_CODE = ("numba-cuda", "0.0.0"), ("numba-cuda", "0.0.1")         # beside them the target built into numba runs
 BUILT_IN, DRIVER = "the CUDA target built into numba", "a driver for CUDA"
 
 
@@ -196,12 +196,14 @@ CASES = (
          "12-sort-out-of-memory"),
     Case("13-stale-helper", "An edited helper or header has no effect: the kernel comes out of a cache",
          (Range("numba-cuda", newest="0.30.4", everywhere=True), Range("numba-cuda-mlir", newest="0.6.0", everywhere=True),
-          Range("cupy", newest="14.2.0", everywhere=True), Range(BUILT_IN, newest="0.68.1", everywhere=True)),
+          Range("cupy", newest="14.2.0", everywhere=True), Range(BUILT_IN, oldest="0.57.0", newest="0.68.1", everywhere=True)),
          "Give the kernel its helper by a closure (Numba), or the header's checksum as an option (CuPy).",
          "13-stale-helper"),
     Case("14-two-billion", "An array of more than two billion elements: elements that no thread reached, or a sum that sums nothing",
-         (Range("cupy", fixed="14.1.0", last="14.0.1"), Range("numba-cuda-mlir", newest="0.6.0", everywhere=True)),
-         "Install CuPy 14.1.0 or later; in numba-cuda-mlir, compute the thread's number in 64 bits.",
+         (Range("cupy", oldest="14.0.0", fixed="14.1.0", last="14.0.1"),
+          Range("numba-cuda-mlir", oldest="0.4.0", newest="0.6.0", everywhere=True),
+          Range(BUILT_IN, oldest="0.57.0", fixed="0.59.0", last="0.58.1")),
+         "Install CuPy 14.1.0 or Numba 0.59.0 or later; in numba-cuda-mlir, compute the thread's number in 64 bits.",
          "14-two-billion"),
     Case("15-filter-in-place", "A filter of cupyx.scipy.ndimage that writes into its input gives the image back",
          (Range("cupy", fixed="14.2.0", last="14.1.1"),),
@@ -213,12 +215,12 @@ CASES = (
          "16-sums-that-vary"),
     Case("20-barrier-hang", "A kernel with a barrier in the condition of a loop never ends",
          (Range("numba-cuda", newest="0.30.4", everywhere=True), Range("numba-cuda-mlir", newest="0.6.0", everywhere=True),
-          Range(BUILT_IN, newest="0.68.1", everywhere=True)),
+          Range(BUILT_IN, oldest="0.57.0", newest="0.68.1", everywhere=True)),
          "Call the barrier in the body of the loop: while True, barrier, break.",
          "20-barrier-hang"),
     Case("21-one-literal", "A float32 kernel with one decimal literal computes in float64: slow",
          (Range("numba-cuda", newest="0.30.4", everywhere=True), Range("numba-cuda-mlir", newest="0.6.0", everywhere=True),
-          Range(BUILT_IN, newest="0.68.1", everywhere=True)),
+          Range(BUILT_IN, oldest="0.57.0", newest="0.68.1", everywhere=True)),
          "Write the constant as numpy.float32(...).",
          "21-one-literal"),
     Case("22-fuse-and-memory", "A fused or elementwise kernel runs at a fraction of the memory's rate: slow",

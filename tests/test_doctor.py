@@ -33,7 +33,7 @@ FIXED = [(ONE, NUMBA, NUMPY, "numba-cuda==0.8.1"), (TWO, "numba==0.59.1", "numpy
 ALSO = {          # what else bites in a fixed environment, by its first pin
     NUMBA: {"23-reversed-table"}, "numba==0.59.1": {ONE, "23-reversed-table"},
     "cuda-core==0.2.0": {"07-freed-in-flight", "11-byte-offset"}, "cuda-core==0.4.0": {"11-byte-offset"},
-    "cupy-cuda12x==13.4.0": {"12-sort-out-of-memory", "14-two-billion", "15-filter-in-place", "24-impossible-draw"}}
+    "cupy-cuda12x==13.4.0": {"12-sort-out-of-memory", "15-filter-in-place", "24-impossible-draw"}}
 
 
 # --- helpers

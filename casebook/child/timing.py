@@ -98,7 +98,8 @@ class Rounds:
 def compare(alternatives, rounds=30, warmup=3, clock="gpu", stream=0):
     """Rounds of the functions {name: function}, called without arguments.
 
-    The order of a round is by lot, the same in every run: what follows the same neighbour in each round bears what that one left behind.
+    Each round has an order of its own, drawn with a fixed seed: in one that is always the same, each alternative would always bear what
+    the same neighbour left behind. The warm-up keeps the order given.
     clock "gpu": between two CUDA events on `stream` (its address; 0 is the legacy default stream) of the current context; where the GPU
     waits for the host to launch, that is part of it. clock "host": from the call until the current context, if there is one, is idle.
     """

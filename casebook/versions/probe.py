@@ -11,7 +11,7 @@
         with: [scipy, cmake==4.4.4]     # more that the cells need, beside the library and what it brings; a pin stays as it is
         extra: ctk                      # what the library is installed with: cupy-cuda12x[ctk]
         cuda-home: true                 # where old releases want one that the cells' headers do not
-        env: {LD_LIBRARY_PATH: …}       # variables, likewise; what a header sets is stronger
+        env: {LD_LIBRARY_PATH: …}       # variables, likewise, for all releases; what a header sets is stronger
 
 The header is the template of the environment: its library's pin becomes the release, its wheels of the CUDA toolkit and of the
 toolkit's bindings stay as they are (they stand for the machine), and everything else is what an installer chooses.
@@ -41,7 +41,7 @@ class Probe:
     works: str | None = None
     cuda_home: bool = False
     seconds: float | None = None
-    env: tuple = ()         # pairs; not in the key: like the template's pins, they stand for the machine
+    env: tuple = ()         # pairs; they stand for the machine, so that a change of them makes no row stale
 
     @property
     def key(self):
