@@ -11,7 +11,7 @@ from pathlib import Path
 def share(site, store):
     """Let the packages in the folder `site` keep what is compiled in `store`, beside the same packages of other environments.
 
-    The same packages are those with the same files: one that was copied has files, and times, of its own. A folder that several
+    The same packages are those with the same files: one that was copied has files of its own, and is left alone. A folder that several
     packages fill keeps what is compiled there, as does one that came with something compiled: numpy.distutils 1.26.4 does.
     """
     owners = collections.defaultdict(set)
@@ -23,8 +23,9 @@ def share(site, store):
     for folder, (metadata, *others) in owners.items():
         compiled = site / folder / "__pycache__"
         inside = folder.parts and not folder.is_absolute() and ".." not in folder.parts
-        if inside and not others and (compiled.is_symlink() or not compiled.exists()):
-            kept = store / f"{metadata.parent.stem}-{metadata.stat().st_ino}" / folder
+        linked = metadata.stat()
+        if inside and not others and linked.st_nlink > 1 and (compiled.is_symlink() or not compiled.exists()):
+            kept = store / f"{metadata.parent.stem}-{linked.st_ino}" / folder
             kept.mkdir(parents=True, exist_ok=True)
             compiled.unlink(missing_ok=True)        # a link whose store is gone
             compiled.symlink_to(kept)

@@ -62,7 +62,7 @@ def one_at_a_time(path, report):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            report("waiting for another notebook that makes the same")
+            report("waiting for another one to make the same")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

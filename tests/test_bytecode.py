@@ -22,6 +22,12 @@ def compiled(*dependencies):
     return play(body, dependencies=dependencies, python=PYTHON).output
 
 
+def linked(path):
+    """A file with two names, as one that uv linked has."""
+    path.touch()
+    path.with_suffix(".cached").hardlink_to(path)
+
+
 @pytest.fixture
 def empty(tmp_path, monkeypatch, forgetful):
     """No environment is there yet; uv's cache, from which it links, is on the same disk."""
@@ -39,9 +45,11 @@ def test_two_environments_compile_a_package_once(empty):
 
 
 def test_a_copied_package_is_compiled_for_itself(empty, monkeypatch):
-    linked = compiled(PACKAGING)
+    first, store = compiled(PACKAGING), environment.cache() / "bytecode"
+    before = sorted(store.iterdir())
     monkeypatch.setenv("UV_LINK_MODE", "copy")
-    assert compiled(PACKAGING, SIX).split()[0] != linked.split()[0]
+    assert compiled(PACKAGING, SIX).split()[0] != first.split()[0]
+    assert sorted(store.iterdir()) == before
 
 
 def test_a_module_that_is_changed_in_one_environment_is_changed_there_alone(empty):
@@ -69,7 +77,7 @@ def test_folders_that_are_shared(tmp_path, one, two, shared):
     for number, file in enumerate((one.format(tmp_path), two)):
         info = tmp_path / f"site/{number}-1.dist-info"
         info.mkdir(parents=True)
-        (info / "METADATA").touch()
+        linked(info / "METADATA")
         (info / "RECORD").write_text(f"{file},,0\n")
         (tmp_path / "site" / file).parent.mkdir(exist_ok=True)
     for _ in range(2):
@@ -80,9 +88,10 @@ def test_folders_that_are_shared(tmp_path, one, two, shared):
 
 def test_what_a_package_brings_compiled_stays(tmp_path):
     info, brought = tmp_path / "site/one-1.dist-info", tmp_path / "site/one/__pycache__/a.pyc"
-    for file in (info / "METADATA", info / "RECORD", brought):
+    for file in (info / "RECORD", brought):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
+    linked(info / "METADATA")
     (info / "RECORD").write_text("one/a.py,,0\none/__pycache__/a.pyc,,0\n")
     share(tmp_path / "site", tmp_path / "store")
     assert brought.exists() and not brought.parent.is_symlink()
