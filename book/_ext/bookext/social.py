@@ -36,7 +36,7 @@ def draw_card(path, title, book, label):
     draw.multiline_text((80, 190), textwrap.fill(title, 26), font=large, fill=INK, spacing=18)
     draw.text((80, 550), book, font=small, fill=INK)
     path.parent.mkdir(parents=True, exist_ok=True)
-    card.save(path, optimize=True)
+    card.save(path)
 
 
 def setup(app):
