@@ -103,9 +103,7 @@ def clause(key, text, part):
 def words(part):
     """The ways to write the releases of a range."""
     first = max(part.since, part.oldest, key=doctor.release)
-    begins = doctor.release(first) > doctor.release("0.0")
-    if not part.fixed:
-        return [f"{first} to {part.newest}"] if begins else [f"last looked at: {part.newest}", f"up to {part.newest}"]
-    if not begins:
-        return [f"up to {part.last}"]
-    return [first] if first == part.last else [f"{first} to {part.last}"]
+    last = part.last if part.fixed else part.newest
+    if doctor.release(first) > doctor.release("0.0"):
+        return [first] if first == last else [f"{first} to {last}"]
+    return [f"up to {last}"] if part.fixed else [f"last looked at: {last}", f"up to {last}"]
