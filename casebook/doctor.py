@@ -24,7 +24,7 @@ ISSUES = "https://github.com/gpu-python-casebook/gpu-python-casebook/issues"
 BOOK = "https://github.com/gpu-python-casebook/gpu-python-casebook/blob/main/notebooks/{}.ipynb"
 
 AFFECTED, NOT_AFFECTED, CANNOT_TELL = "affected", "not affected", "cannot tell"
-LOOK_OUT = "look out"         # every release does it; whether it bites is up to the program
+LOOK_OUT = "look out"         # no release is known to be without it; whether it bites is up to the program
 WORST_FIRST = AFFECTED, LOOK_OUT, CANNOT_TELL, NOT_AFFECTED
 
 WATCHED = {         # the parts that are looked for, and the names that their packages have
@@ -48,9 +48,9 @@ class Range:
     since: str = "0.0"                  # first release with the fault
     fixed: str | None = None            # first release without it ...
     last: str | None = None             # ... and the last one with it
-    oldest: str = "0.0"                 # the book looked at no older release ...
+    oldest: str = "0.0"                 # in no older release did the book see it ...
     newest: str | None = None           # ... and, where nothing is fixed, at no newer one
-    everywhere: bool = False            # no release is without it, so none here is worse than another
+    everywhere: bool = False            # no release is known to be without it, so none here is worse than another
 
     def judge_all(self, found):
         """Status of what is installed under one name or several: of those that disagree nobody knows which is imported."""
@@ -68,7 +68,7 @@ class Range:
         if number < release(self.since):
             return NOT_AFFECTED, f"{what}: the fault begins with {self.since}"
         if number < release(self.oldest):
-            return CANNOT_TELL, f"{what} is older than {self.oldest}, the oldest that the book looked at"
+            return CANNOT_TELL, f"{what} is older than {self.oldest}, the oldest in which the book saw the fault"
         if self.newest and number > release(self.newest):
             return CANNOT_TELL, f"{what} is newer than {self.newest}, the newest that the book looked at"
         return LOOK_OUT if self.everywhere else AFFECTED, what
@@ -151,7 +151,7 @@ CASES = (
          (Range("nanobind", oldest="2.0.0", fixed="2.2.0", last="2.1.0"),),
          "Build with nanobind 2.2.0 or later, or pass the device to the constructor: nb::device::cuda::value.",
          "05-device-arrays",
-         remains="A compiled module keeps the release it was built with; and in every release a type that names no device means CPU.",
+         remains="A compiled module keeps the release it was built with; and a type that names no device means CPU (seen up to 3.1.0).",
          absent="; a module that was compiled elsewhere keeps the release it was built with"),
     Case("06-one-import", "numba-cuda-mlir in numba-cuda's place: wrong % and // of negative numbers, int(True), bytes as floats, a[-1]",
          (Range("numba-cuda-mlir", fixed="0.5.3", last="0.5.2", oldest="0.3.0"),),
@@ -161,7 +161,7 @@ CASES = (
          (Range("cuda-core", fixed="0.4.0", last="0.3.2", oldest="0.1.1"),),
          "Install cuda-core 0.4.0 or later; until then free on the stream that used the buffer: buffer.close(stream).",
          "07-freed-in-flight",
-         remains="A second stream that uses a buffer must be declared in every release, and so must the stream of Buffer.from_handle."),
+         remains="A second stream must still be declared (seen up to 1.2.2), and so must the stream of Buffer.from_handle."),
     Case("07-second-stream", "An array that a second stream uses was dropped, and its memory is used again: wrong numbers",
          (Range("cupy", oldest="14.2.0", newest="14.2.0", everywhere=True),),
          "Before the last name goes: home.wait_event(guest.record()), or keep the array until guest is done.",
@@ -242,7 +242,7 @@ CASES = (
          (Range("cupy", oldest="14.0.1", fixed="14.1.0", last="14.0.1"),),
          "Check that nsample is at most ngood + nbad before the call; CuPy 14.1.0 or later ends, with a number.",
          "24-impossible-draw",
-         remains="Impossible parameters give numbers without an error (seen up to 14.2.0)."),
+         remains="Impossible parameters give numbers without an error (seen in 14.2.0)."),
 )
 
 BESIDE = (          # told in a chapter about another case
