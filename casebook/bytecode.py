@@ -23,8 +23,8 @@ def share(site, store):
     for folder, (metadata, *others) in owners.items():
         compiled = site / folder / "__pycache__"
         inside = folder.parts and not folder.is_absolute() and ".." not in folder.parts
-        linked = metadata.stat()
-        if inside and not others and linked.st_nlink > 1 and (compiled.is_symlink() or not compiled.exists()):
+        free = compiled.is_symlink() or not compiled.exists()
+        if inside and not others and free and (linked := metadata.stat()).st_nlink > 1:
             kept = store / f"{metadata.parent.stem}-{linked.st_ino}" / folder
             kept.mkdir(parents=True, exist_ok=True)
             compiled.unlink(missing_ok=True)        # a link whose store is gone

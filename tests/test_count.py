@@ -35,11 +35,11 @@ def run(tmp_path):
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --nbval -p no:cacheprovider\n")
     (tmp_path / "lose.py").write_text("def pytest_collection_modifyitems(items):\n    items.pop()\n")
 
-    elsewhere = {"PYTEST_DEBUG_TEMPROOT": str(tmp_path)}        # or it would sweep away what earlier runs left, for a minute
-
     def run(variables, *options):
         ended = subprocess.run([sys.executable, "-m", "pytest", *options], cwd=tmp_path, text=True, capture_output=True,
-                               env=os.environ | {"PYTHONPATH": str(ROOT), "CASEBOOK_REQUIRE_GPU": ""} | elsewhere | variables)
+                               env=os.environ | {"PYTHONPATH": str(ROOT), "CASEBOOK_REQUIRE_GPU": "",
+                                                 "PYTEST_DEBUG_TEMPROOT": str(tmp_path)}        # else it sweeps up after earlier runs
+                               | variables)
         text = ended.stdout + ended.stderr
         return ended.returncode, text, dict(re.findall(r"(?m)^(\w+) +(\d+ cells: .*)$", text))
 

@@ -14,6 +14,7 @@ import pytest
 from helpers import ROOT
 
 from casebook import chapters, doctor, environment, gpu
+from casebook.checks.versions import environment as machine_of
 from casebook.doctor import AFFECTED, CANNOT_TELL, LOOK_OUT, NOT_AFFECTED, Machine, diagnose
 from casebook.versions import data
 
@@ -33,8 +34,7 @@ FIXED = [(ONE, NUMBA, NUMPY, "numba-cuda==0.8.1"), (TWO, "numba==0.59.1", "numpy
          ("06-one-import", "numba-cuda-mlir==0.6.0", NUMPY)]
 ALSO = {          # what else bites in a fixed environment, by its first pin
     NUMBA: {"23-reversed-table"}, "numba==0.59.1": {ONE, "23-reversed-table"},
-    "cuda-core==0.2.0": {"07-freed-in-flight"},
-    "cupy-cuda12x==13.4.0": {"12-sort-out-of-memory", "15-filter-in-place"}}
+    "cuda-core==0.2.0": {"07-freed-in-flight"}, "cupy-cuda12x==13.4.0": {"12-sort-out-of-memory", "15-filter-in-place"}}
 
 
 # --- helpers
@@ -362,7 +362,7 @@ def test_every_chapter_is_in_the_table():
 def run_with(book, outcome=data.FAILS):
     """The packages of a chapter's cells, and of the rows that ended so, as {name: version}."""
     yield from ({str(r.name): str(r.specifier).removeprefix("==") for r in cell.header.requirements} for cell in book.cells if cell.pinned)
-    yield from (dict(pin.split("==") for pin in row.closure) for row in data.rows(book) if row.outcome == outcome)
+    yield from (machine_of(row).packages for row in data.rows(book) if row.outcome == outcome)
 
 
 def parts(packages):
@@ -391,8 +391,7 @@ def test_the_ends_of_a_range_were_seen(case):
     """The first and the last release with the fault, and the first without. What has no beginning begins with the oldest that was tried."""
     book = BOOKS[case.chapter]
     for part in case.ranges:
-        library = {doctor.BUILT_IN: "numba", "cupy": "cupy-cuda12x"}.get(part.part, part.part)
-        tried = {row.release for row in data.rows(book) if row.library == library and (library, row.release) not in doctor.WITHOUT_CODE}
+        tried = {row.release for row in data.rows(book) if part.part in parts({row.library: row.release})}
         first = max(part.since, part.oldest, key=doctor.release)
         ends = {min(tried, key=doctor.release, default="none") if first == "0.0" else first, part.last or part.newest}
         ill, well = ({version for packages in run_with(book, outcome) for _, version in parts(packages).get(part.part, ())}
