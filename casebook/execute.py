@@ -14,6 +14,7 @@ from nbclient.exceptions import CellExecutionError
 
 from . import gpu
 from .chapters import ROOT
+from .checks.code import written_problems
 from .errors import CasebookError
 from .store import write_whole
 
@@ -23,10 +24,15 @@ FIRST_LINES = {"check": "# The check", "solution": "# A solution"}
 
 
 def execute(chapter):
-    """Run all cells of a chapter in order, then write outputs and receipt. Nothing is written unless every cell ends as it should."""
+    """Run all cells of a chapter in order, then write outputs and receipt. Nothing is written unless every cell ends as it should.
+
+    Nothing is run where the code as it is written would be refused afterwards.
+    """
     found = gpu.find()
     if not found:
         raise CasebookError("the stored outputs come from a GPU, and this machine has none; `make test` checks what can run here")
+    if faults := [f"{chapter.name}{fault}" for fault in written_problems(chapter)]:
+        raise CasebookError("\n".join(faults))
     os.environ["CASEBOOK_REQUIRE_GPU"] = "1"
     start = time.monotonic()
     client = NotebookClient(chapter.notebook, kernel_name="python3", timeout=900, coalesce_streams=True, record_timing=False,
@@ -57,8 +63,8 @@ def run_cell(client, chapter, number, node, index):
         raise CasebookError(f"{chapter.name}, cell [{number}]: {error.ename}: {error.evalue}") from None
     if any(o.get("text", "").startswith("Skipped: ") for o in node.outputs):
         raise CasebookError(f"{chapter.name}, cell [{number}]: was skipped on this machine, so its output cannot be stored")
-    if NOT_ALONE in str(node.outputs):
-        raise CasebookError(f"{chapter.name}, cell [{number}]: asserts nothing about time, because somebody else uses this machine")
+    if line := re.search(rf"(?m)^{NOT_ALONE}.*", "\n".join(o.get("text", "") for o in node.outputs)):
+        raise CasebookError(f"{chapter.name}, cell [{number}]: {line[0]}")
     print(f"{label} {time.monotonic() - start:6.1f} s  {node.source.splitlines()[0][:60]}", flush=True)
 
 
