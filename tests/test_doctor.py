@@ -34,7 +34,8 @@ FIXED = [(ONE, NUMBA, NUMPY, "numba-cuda==0.8.1"), (TWO, "numba==0.59.1", "numpy
          ("06-one-import", "numba-cuda-mlir==0.6.0", NUMPY)]
 ALSO = {          # what else bites in a fixed environment, by its first pin
     NUMBA: {"23-reversed-table"}, "numba==0.59.1": {ONE, "23-reversed-table"},
-    "cuda-core==0.2.0": {"07-freed-in-flight"}, "cupy-cuda12x==13.4.0": {"12-sort-out-of-memory", "15-filter-in-place"}}
+    "cuda-core==0.2.0": {"07-freed-in-flight", "11-byte-offset"}, "cuda-core==0.4.0": {"11-byte-offset"},
+    "cupy-cuda12x==13.4.0": {"12-sort-out-of-memory", "15-filter-in-place"}}
 
 
 # --- helpers
@@ -321,7 +322,7 @@ def test_which_numba_has_the_guard(versions, expected):
 
 @pytest.mark.parametrize("name, versions, expected", [
     (TWO, {"numba": "0.59.0rc1"}, AFFECTED), (TWO, {"numba": "0.58.1"}, NOT_AFFECTED), (ONE, {"numba": "0.69.0"}, CANNOT_TELL),
-    (ONE, {"numba": "0+untagged.1"}, CANNOT_TELL), (THREE, {"cuda_core": "0.1.0"}, CANNOT_TELL), (FIVE, {"nanobind": "1.2.0"}, CANNOT_TELL),
+    (ONE, {"numba": "0+untagged.1"}, CANNOT_TELL), (THREE, {"cuda_core": "0.1.0"}, CANNOT_TELL), (FIVE, {"nanobind": "0.2.0"}, CANNOT_TELL),
     (FOUR, {"cupy_cuda11x": "13.4.0", "cupy_cuda12x": "14.2.0", "numpy": "2.2.6"}, CANNOT_TELL),
     (FOUR, {"cupy": "13.2", "numpy": "2.0.0"}, AFFECTED), (FOUR, {"cupy": "13.1.0", "numpy": "2.0.0"}, NOT_AFFECTED),
     ("18-numpy-2.5", {"numba_cuda": "0.30.5", "numpy": "2.5.5"}, CANNOT_TELL),
@@ -379,8 +380,10 @@ def test_the_symptom_is_affected(case):
 
 NOT_SEEN = {        # ends of ranges
     ("01-default-arguments", doctor.BUILT_IN): "up to 0.59.1 the same mismatch is told inside another exception",
+    ("05-device-arrays", "nanobind"): "1.0.0 was tried by hand, which the card says",
     ("07-freed-in-flight", "cuda-core"): "0.1.1 to 0.3.0 were read, which the card says",
     ("09-second-gpu", "numba-cuda"): "0.21.0 is not on the index any more",
+    ("11-byte-offset", "cuda-core"): "0.1.1 was tried by hand, which the card says",
     ("14-two-billion", "numba-cuda-mlir"): "up to 0.5.2 it stops with an illegal memory access, which the card says",
     ("18-numpy-2.5", "numba-cuda"): "the line is in the source from 0.21.1 on; that 0.30.4 alone was seen the card says",
     ("24-impossible-draw", "cupy"): "14.1.0 was read, which the card says"}

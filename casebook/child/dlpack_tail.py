@@ -14,8 +14,12 @@ class DLTensor(ctypes.Structure):
                 ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
 
 
+_Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_nothing = _Deleter(lambda managed: None)       # old consumers call the deleter without asking whether there is one
+
+
 class _Managed(ctypes.Structure):
-    _fields_ = [("tensor", DLTensor), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
+    _fields_ = [("tensor", DLTensor), ("context", ctypes.c_void_p), ("deleter", _Deleter)]
 
 
 class Tail:
@@ -28,7 +32,7 @@ class Tail:
         self.base, self.device = base, device                       # keeps the memory alive
         self._shape, self._strides = (ctypes.c_int64 * 1)(base.size - start), (ctypes.c_int64 * 1)(1)
         where = (address, 8 * start) if offset else (address + 8 * start, 0)
-        self._managed = _Managed(DLTensor(where[0], device, 1, 2, 64, 1, self._shape, self._strides, where[1]), None, None)
+        self._managed = _Managed(DLTensor(where[0], device, 1, 2, 64, 1, self._shape, self._strides, where[1]), None, _nothing)
 
     def __dlpack_device__(self):
         return self.device
