@@ -151,7 +151,7 @@ EDITED = "edited since the run that the receipt is for; run `make execute`"
 BREAKAGES = {
     edit_source: [f"09-example, cell [2]: {EDITED}"],
     indent_source: [f"09-example, cell [2]: {EDITED}"],
-    remove_output: ["09-example, case card, You see: no stored output has 'ValueError: text'",
+    remove_output: ["09-example, case card, You see: no stored output and no row of a release has 'ValueError: text'",
                     f"09-example, cell [3]: {NOT_STORED}"],
     edit_output: [f"09-example, cell [2]: {NOT_STORED}"],
     edit_stream: [f"09-example, cell [3]: {NOT_STORED}"],

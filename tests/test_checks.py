@@ -165,7 +165,7 @@ CARD = [
     (change(0, "numba-cuda 0.8.0", "numba-cuda 0.8.1"), "Fixed in: the doctor's table says 0.8.0 of numba-cuda"),
     (change(0, "never in", "0.69.0 in"), "Fixed in: the doctor's table says never or not fixed of the CUDA target"),
     (change(0, "2025-04-01", "2025-04-02"), "Fixed in: the date 2025-04-02 has no reason"),
-    (change(0, "ValueError: a text", "ValueError: other"), "You see: no stored output has 'ValueError: other'"),
+    (change(0, "ValueError: a text", "ValueError: other"), "You see: no stored output and no row of a release has 'ValueError: other'"),
     (change(0, "· slow |\n", "|\n", "`ValueError: a text` or nothing", "nothing"), "You see: no message, though the kind is crash"),
     (change(0, "1 of 8", "2 of 8"), "the cells and the receipt 'a GPU for 1 of 8 cells; a compiler"),
     (change(0, "about 2 minutes", "about 1 minute"), "Needs: it says"),
@@ -265,6 +265,14 @@ def test_a_planted_fault_is_found(found, plant, sentence):
     change(7, "(The symptom)", "(exercise 1)")])
 def test_what_is_right_is_no_fault(found, plant):
     assert found(plant) == []
+
+
+def test_a_card_may_quote_what_a_release_said(found, tmp_path):
+    row = {"library": "numba-cuda", "release": "0.6.0", "released": "2025-03-01", "as_of": "release", "python": "3.12",
+           "closure": "numba-cuda==0.6.0", "gpu": {"outcome": "fails otherwise", "line": "ValueError: another", "date": "2026-11-22"}}
+    (tmp_path / f"{NAME}.versions.json").write_text(json.dumps([row]))
+    quoted = change(0, "`ValueError: a text`", "`ValueError: another`"), beside("versions", {"numba-cuda": {}})
+    assert not any("You see" in problem for problem in found(all_of(*quoted)))
 
 
 @pytest.mark.parametrize(("part", "expected"), [

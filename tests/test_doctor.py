@@ -35,7 +35,7 @@ FIXED = [(ONE, NUMBA, NUMPY, "numba-cuda==0.8.1"), (TWO, "numba==0.59.1", "numpy
 ALSO = {          # what else bites in a fixed environment, by its first pin
     NUMBA: {"23-reversed-table"}, "numba==0.59.1": {ONE, "23-reversed-table"},
     "cuda-core==0.2.0": {"07-freed-in-flight", "11-byte-offset"}, "cuda-core==0.4.0": {"11-byte-offset"},
-    "cupy-cuda12x==13.4.0": {"12-sort-out-of-memory", "15-filter-in-place"}}
+    "cupy-cuda12x==13.4.0": {"12-sort-out-of-memory", "14-cumsum", "15-filter-in-place"}}
 
 
 # --- helpers
@@ -311,7 +311,8 @@ def test_a_linker_that_is_too_old_is_told_with_both_releases():
 
 
 @pytest.mark.parametrize("versions, expected", [
-    ({"numba": "0.62.1"}, AFFECTED), ({"numba": "0.63.0"}, NOT_AFFECTED), ({"numba": "0.65.1", "numba_cuda": "0.8.0"}, AFFECTED),
+    ({"numba": "0.53.0"}, AFFECTED), ({"numba": "0.52.0"}, CANNOT_TELL), ({"numba": "0.62.1"}, AFFECTED), ({"numba": "0.63.0"}, NOT_AFFECTED),
+    ({"numba": "0.65.1", "numba_cuda": "0.8.0"}, AFFECTED),
     ({"numba": "0.59.1", "numba_cuda": "0.8.1"}, NOT_AFFECTED),
     ({"numba": "0.68.1", "numba_cuda": "0.0.1"}, NOT_AFFECTED), ({"numba": "0.60.0", "numba_cuda": "0.0.0"}, AFFECTED)])
 def test_which_numba_has_the_guard(versions, expected):
@@ -345,7 +346,8 @@ def test_which_numba_has_the_guard(versions, expected):
     ("10-unchecked-signature", {"numba_cuda": "0.30.4"}, LOOK_OUT), ("10-unchecked-signature", {"numba": "0.68.1"}, LOOK_OUT),
     ("10-unchecked-signature", {"numba_cuda": "0.31.0"}, CANNOT_TELL), ("13-stale-helper", {"numba_cuda_mlir": "0.6.0"}, LOOK_OUT),
     ("14-two-billion", {"numba_cuda_mlir": "0.6.0"}, LOOK_OUT), ("14-two-billion", {"numba": "0.58.1"}, AFFECTED),
-    ("14-two-billion", {"numba": "0.59.0"}, NOT_AFFECTED), ("14-cumsum", {"cupy": "13.6.0"}, CANNOT_TELL)])
+    ("14-two-billion", {"numba": "0.59.0"}, NOT_AFFECTED), ("14-cumsum", {"cupy": "13.0.0"}, AFFECTED),
+    ("14-cumsum", {"cupy": "12.3.0"}, CANNOT_TELL)])
 def test_versions_at_the_edges(name, versions, expected):
     assert judge(name, **versions) == expected
 

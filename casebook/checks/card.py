@@ -3,6 +3,7 @@ import re
 
 from .. import doctor
 from ..chapters import CARD_KEYS
+from ..versions import data
 
 KINDS = "wrong numbers", "crash", "hang", "slow", "does not start"
 SILENT = "wrong numbers", "slow", "hang"
@@ -45,13 +46,14 @@ def libraries(chapter, card):
 
 
 def messages(chapter, card):
-    """Each message stands in a stored output; a case without one is a silent one."""
+    """Each message stands in a stored output or is what a release said last; a case without one is a silent one."""
     told = re.findall(r"`(.+?)`", card["You see"])
     if not told and not any(word in SILENT for word in card["Kind"].split(" · ")):
         yield f"You see: no message, though the kind is {card['Kind']}"
-    shown = " ".join(" ".join(cell.text for cell in chapter.cells).split())
+    said = [cell.text for cell in chapter.cells] + [row.line for row in data.rows(chapter)]
+    shown = " ".join(" ".join(said).split())
     if chapter.receipt:
-        yield from (f"You see: no stored output has {message!r}" for message in told if " ".join(message.split()) not in shown)
+        yield from (f"You see: no stored output and no row of a release has {message!r}" for message in told if " ".join(message.split()) not in shown)
 
 
 def needs(chapter, card):
