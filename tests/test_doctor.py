@@ -311,8 +311,8 @@ def test_a_linker_that_is_too_old_is_told_with_both_releases():
 
 
 @pytest.mark.parametrize("versions, expected", [
-    ({"numba": "0.53.0"}, AFFECTED), ({"numba": "0.52.0"}, CANNOT_TELL), ({"numba": "0.62.1"}, AFFECTED), ({"numba": "0.63.0"}, NOT_AFFECTED),
-    ({"numba": "0.65.1", "numba_cuda": "0.8.0"}, AFFECTED),
+    ({"numba": "0.53.0"}, AFFECTED), ({"numba": "0.52.0"}, CANNOT_TELL), ({"numba": "0.62.1"}, AFFECTED),
+    ({"numba": "0.63.0"}, NOT_AFFECTED), ({"numba": "0.65.1", "numba_cuda": "0.8.0"}, AFFECTED),
     ({"numba": "0.59.1", "numba_cuda": "0.8.1"}, NOT_AFFECTED),
     ({"numba": "0.68.1", "numba_cuda": "0.0.1"}, NOT_AFFECTED), ({"numba": "0.60.0", "numba_cuda": "0.0.0"}, AFFECTED)])
 def test_which_numba_has_the_guard(versions, expected):

@@ -53,7 +53,8 @@ def messages(chapter, card):
     said = [cell.text for cell in chapter.cells] + [row.line for row in data.rows(chapter)]
     shown = " ".join(" ".join(said).split())
     if chapter.receipt:
-        yield from (f"You see: no stored output and no row of a release has {message!r}" for message in told if " ".join(message.split()) not in shown)
+        yield from (f"You see: no stored output and no row of a release has {message!r}"
+                    for message in told if " ".join(message.split()) not in shown)
 
 
 def needs(chapter, card):
