@@ -169,6 +169,7 @@ CARD = [
     (change(0, "· slow |\n", "|\n", "`ValueError: a text` or nothing", "nothing"), "You see: no message, though the kind is crash"),
     (change(0, "1 of 8", "2 of 8"), "the cells and the receipt 'a GPU for 1 of 8 cells; a compiler"),
     (change(0, "about 2 minutes", "about 1 minute"), "Needs: it says"),
+    (change(0, "or later;", "or later, [there](09-example.ipynb);"), "Affected: a link within the book, which breaks"),
 ]
 PROSE = [
     (change(2, "Cell 2", "Cell 99"), "it names cell 99, which is not there"),

@@ -23,7 +23,7 @@ def card_problems(chapter):
     card = chapter.card
     yield from (f": the case card lacks {key!r}" for key in CARD_KEYS if key not in card)
     if set(CARD_KEYS) <= card.keys():
-        for check in (kind, libraries, ranges, messages, needs):
+        for check in (kind, libraries, ranges, messages, needs, links):
             yield from (f", case card, {problem}" for problem in check(chapter, card))
 
 
@@ -62,6 +62,12 @@ def needs(chapter, card):
         expected = chapter.needs(chapter.receipt["seconds"])
         if card["Needs"] != expected:
             yield f"Needs: it says {card['Needs']!r}, the cells and the receipt {expected!r}"
+
+
+def links(chapter, card):
+    """Other pages quote the rows of a card: what leads elsewhere in the book from here leads nowhere from there."""
+    yield from (f"{key}: a link within the book, which breaks where another page quotes the card"
+                for key, text in card.items() if re.search(r"\]\((?!https?:)", text))
 
 
 # --- Affected and Fixed in
