@@ -260,7 +260,7 @@ def test_a_planted_fault_is_found(found, plant, sentence):
     change(4, "1.31 ms", "1,313 µs"), change(4, "1.31 ms", "1.3 ms"), change(4, "12 %", "12.2 %"), change(4, "1.31 ms", "about 1.4 ms"),
     change(4, "1.31 ms", "less than 1.4 ms"), change(2, "on 0.7.0", "on 0.7"), change(4, "The copy", "In 9 of 33 years the copy"),
     change(4, "The copy", "`9.9 ms` The copy"), change(4, "The copy", "792 × 1024 points: the copy"),
-    change(2, "(#why)", "(#why), exercise 9 of chapter 8,"),
+    change(2, "(#why)", "(#why), exercise 9 of chapter 8,"), change(0, "or later;", "or later, as `kernel[1, 32](a)` shows;"),
     all_of(change(8, "answer = None", "answer = n = None"), change(10, "answer = 42", "answer = sum(n for n in [42])")),
     beside("wordings", [{"text": "x", "link": "https://example.org", "if": "it rains"}]), receive("gpu", "NVIDIA H100 80GB HBM3"),
     change(7, "(The symptom)", "(exercise 1)")])

@@ -4,6 +4,7 @@ import re
 from .. import doctor
 from ..chapters import CARD_KEYS
 from ..versions import data
+from .prose import CODE, LINK
 
 KINDS = "wrong numbers", "crash", "hang", "slow", "does not start"
 SILENT = "wrong numbers", "slow", "hang"
@@ -67,7 +68,7 @@ def needs(chapter, card):
 def links(chapter, card):
     """Other pages quote the rows of a card: what leads elsewhere in the book from here leads nowhere from there."""
     yield from (f"{key}: a link within the book, which breaks where another page quotes the card"
-                for key, text in card.items() if re.search(r"\]\((?!https?:)", text))
+                for key, text in card.items() for _, target in LINK.findall(CODE.sub("", text)) if "://" not in target)
 
 
 # --- Affected and Fixed in
