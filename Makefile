@@ -5,7 +5,6 @@ BIN := .venv/bin
 PORT := 8000
 # Some containers forbid Python to keep what it has compiled; then each of the thousand processes of a test run compiles all it imports.
 unexport PYTHONDONTWRITEBYTECODE
-QUICK := address book chapters checks header output prepare timing workflows workshop
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):[^#]*## /  make \1\t/' | expand -t 18
@@ -21,7 +20,7 @@ test: environment ## check everything: tooling, site, and every chapter that can
 quick: environment ## check in half a minute what an edit breaks most often: the chapters as stored, headers, cards, the checks
 	@$(BIN)/ruff check
 	@$(BIN)/python -m casebook check
-	@$(BIN)/python -m pytest -q -n auto --dist loadfile $(patsubst %,tests/test_%.py,$(QUICK))
+	@$(BIN)/python -m pytest -q -n auto --dist loadfile tests/unit
 
 serve: book ## build the site and serve it on this machine
 	@echo "http://127.0.0.1:$(PORT)/ (Ctrl-C ends it)"; $(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
@@ -38,9 +37,6 @@ execute: environment ## run the chapters on this machine's GPU and store outputs
 workshop: environment ## copy the chapters without solutions and outputs into _build/workshop
 	@$(BIN)/python -m casebook workshop
 
-address: environment ## write another repository address everywhere (URL=https://github.com/you/casebook)
-	@$(BIN)/python -m casebook address $(URL)
-
 lock: environment ## write requirements.txt from requirements.in
 	@$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate -q requirements.in -o requirements.txt
 
@@ -51,4 +47,4 @@ environment:
 	@$(if $(PYTHON),,$(error no Python 3.11, 3.12 or 3.13 found; name one: make PYTHON=/path/to/python3.12 …))
 	@$(PYTHON) bootstrap.py
 
-.PHONY: help book test quick serve lab wheelhouse execute workshop address lock clean environment
+.PHONY: help book test quick serve lab wheelhouse execute workshop lock clean environment

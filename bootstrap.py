@@ -2,6 +2,7 @@
 
 The stamp is written last and holds the hash of requirements.txt, so an interrupted or outdated environment is made anew.
 """
+
 import hashlib
 import os
 import shutil
@@ -14,7 +15,7 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 STAMP = VENV / "requirements.sha256"
 REQUIREMENTS = ROOT / "requirements.txt"
-WHEELHOUSE = ROOT / "wheelhouse"        # what `make wheelhouse` filled: with it, no network is needed
+WHEELHOUSE = ROOT / "wheelhouse"  # what `make wheelhouse` filled: with it, no network is needed
 
 
 def main():
@@ -22,7 +23,10 @@ def main():
     if STAMP.exists() and STAMP.read_text() == wanted:
         return
     start = time.monotonic()
-    print(f"Making .venv from requirements.txt (about 170 packages, 1.4 GB) with Python {sys.version.split()[0]} …", flush=True)
+    print(
+        f"Making .venv from requirements.txt (about 170 packages, 1.4 GB) with Python {sys.version.split()[0]} …",
+        flush=True,
+    )
     shutil.rmtree(VENV, ignore_errors=True)
     uv = shutil.which("uv") or install_uv()
     call(uv, "venv", "--quiet", "--allow-existing", "--python", sys.executable, VENV)
@@ -37,12 +41,15 @@ def install_uv():
     """Path of uv, installed with pip into a fresh .venv at the version and hashes that requirements.txt names."""
     made = subprocess.run([sys.executable, "-m", "venv", VENV], capture_output=True, text=True)
     if made.returncode:
-        raise SystemExit("this Python cannot make virtual environments (Debian: apt install python3-venv), and uv is not installed:\n"
-                         + made.stdout + made.stderr)
+        raise SystemExit(
+            "this Python cannot make virtual environments (Debian: apt install python3-venv), and uv is not installed:\n"
+            + made.stdout
+            + made.stderr
+        )
     pins = VENV / "uv.txt"
     lines = REQUIREMENTS.read_text().split("\nuv==")[1].split("\n")
     last = next(n for n, line in enumerate(lines) if not line.endswith("\\"))
-    pins.write_text("uv==" + "\n".join(lines[:last + 1]))
+    pins.write_text("uv==" + "\n".join(lines[: last + 1]))
     pip = VENV / "bin/python", "-m", "pip", "--quiet", "--disable-pip-version-check"
     install("--no-index", *pip, "install", "--require-hashes", "-r", pins)
     return VENV / "bin/uv"
@@ -56,11 +63,15 @@ def install(offline, *command):
 
 def call(*command):
     if run(*command):
-        raise SystemExit(f"failed: {' '.join(str(part) for part in command)}\nNothing is lost: the next call begins again.")
+        raise SystemExit(
+            f"failed: {' '.join(str(part) for part in command)}\nNothing is lost: the next call begins again."
+        )
 
 
 def run(*command):
-    return subprocess.run([str(part) for part in command], env=os.environ | {"VIRTUAL_ENV": str(VENV)}).returncode
+    return subprocess.run(
+        [str(part) for part in command], env=os.environ | {"VIRTUAL_ENV": str(VENV)}
+    ).returncode
 
 
 if __name__ == "__main__":

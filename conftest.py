@@ -4,6 +4,7 @@ Cells that need more GPUs than there are, one or two, are skipped. With the rece
 With another model every other cell runs and its outcome is checked, but outputs of GPU cells are not compared. CASEBOOK_REQUIRE_GPU=1
 makes a missing GPU an error, and a missing second one not.
 """
+
 import collections
 import os
 import tempfile
@@ -14,9 +15,9 @@ import pytest
 from jupyter_client.manager import KernelManager
 from nbval.plugin import IPyNbCell
 
-from casebook import gpu
-from casebook.chapters import Chapter
-from casebook.magic import too_few
+from casebook.authoring.chapters import Chapter
+from casebook.environments import gpu
+from casebook.magics import too_few
 
 
 def pytest_configure(config):
@@ -36,13 +37,19 @@ def over_files(**named):
     A port that is free when one manager chooses it may be chosen by another one too, in 19 of 40 tries with 24 kernels in the same second.
     The second kernel then dies, or it never answers.
     """
-    return KernelManager(transport="ipc", connection_file=f"{tempfile.gettempdir()}/kernel-{uuid.uuid4().hex[:12]}.json", **named)
+    return KernelManager(
+        transport="ipc",
+        connection_file=f"{tempfile.gettempdir()}/kernel-{uuid.uuid4().hex[:12]}.json",
+        **named,
+    )
 
 
 def take_turns(number):
     """Each worker's first GPU is another one, where there are several; it sees the rest behind its own."""
     if gpu.find():
-        seen = (os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(gpu.find().count)))).split(",")
+        seen = (
+            os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(gpu.find().count)))
+        ).split(",")
         turn = number % len(seen)
         os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(seen[turn:] + seen[:turn])
 
@@ -70,9 +77,13 @@ class Places:
 
     def place(self, item, book):
         cell = book.cells[item.cell_num]
-        item.output_timeout = 60        # seconds from a cell's end to its last output: nbval's 5 are few on a busy machine
+        item.output_timeout = (
+            60  # seconds from a cell's end to its last output: nbval's 5 are few on a busy machine
+        )
         item.cell_num = cell.number
-        item._id = item._id.parse(f"{item.parent.nodeid}::cell {cell.number}")     # pytest has no public way to rename an item
+        item._id = item._id.parse(
+            f"{item.parent.nodeid}::cell {cell.number}"
+        )  # pytest has no public way to rename an item
         if not cell.needs_gpu:
             return
         if reason := too_few(cell.gpus):
@@ -113,9 +124,16 @@ class Count:
     def uncounted(self):
         """Chapters of which some cell neither ran nor was skipped, unless only a part was asked for."""
         option = self.config.option
-        if option.collectonly or option.keyword or option.markexpr or any("::" in name for name in self.config.args):
+        if (
+            option.collectonly
+            or option.keyword
+            or option.markexpr
+            or any("::" in name for name in self.config.args)
+        ):
             return []
-        return [name for name, book in self.books.items() if self.ended[name].total() != len(book.cells)]
+        return [
+            name for name, book in self.books.items() if self.ended[name].total() != len(book.cells)
+        ]
 
     def pytest_terminal_summary(self, terminalreporter):
         if not self.books:
@@ -123,7 +141,9 @@ class Count:
         terminalreporter.section("chapters")
         for name, book in sorted(self.books.items()):
             ended = self.ended[name]
-            counts = ", ".join(f"{ended[outcome]} {outcome}" for outcome in ("passed", "failed", "skipped"))
+            counts = ", ".join(
+                f"{ended[outcome]} {outcome}" for outcome in ("passed", "failed", "skipped")
+            )
             line = f"{book.name:24} {len(book.cells):3} cells: {counts}"
             if ended["skipped"]:
                 line += " for want of a GPU"

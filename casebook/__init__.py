@@ -4,5 +4,6 @@ __version__ = "0.1.0"
 
 
 def load_ipython_extension(ipython):
-    from .magic import load
+    from casebook.magics import load
+
     load(ipython)

@@ -2,14 +2,16 @@
 
 The module of a command is imported when it is called. So `--help` is quick, and a command needs no more than it uses.
 """
+
 import argparse
 import os
 import sys
 from importlib import import_module
 from pathlib import Path
 
-from . import clone, doctor
-from .errors import CasebookError
+from casebook import doctor
+from casebook.cells import repository
+from casebook.errors import CasebookError
 
 
 def arguments():
@@ -23,38 +25,154 @@ def arguments():
             sub.add_argument(option, **settings)
         sub.set_defaults(action=action, alone=alone)
 
-    file = ("path", {"metavar": "FILE.ipynb"})
-    some = ("names", {"nargs": "*", "metavar": "CHAPTER", "help": "all chapters when none is named"})
-    many = ("--cluster", {"metavar": "ADDRESS", "help": "of a Dask scheduler; `gpus` for a worker on each GPU of this machine"})
+    some = (
+        "names",
+        {"nargs": "*", "metavar": "CHAPTER", "help": "all chapters when none is named"},
+    )
+    many = (
+        "--cluster",
+        {
+            "metavar": "ADDRESS",
+            "help": "of a Dask scheduler; `gpus` for a worker on each GPU of this machine",
+        },
+    )
     command("doctor", "doctor.examine", doctor.__doc__.splitlines()[0], *doctor.OPTIONS, alone=True)
-    command("pin", "pin.pin", "complete the dependencies of a header",
-            ("path", {"metavar": "FILE", "help": "a script or cell; - reads it from standard input"}), alone=True)
-    command("export", "export.command", "print a %%%%pinned cell as one file for `uv run`",
-            ("name", {"metavar": "FILE.ipynb", "help": "a notebook, or a chapter of the book by its number"}),
-            ("number", {"metavar": "CELL", "type": int, "help": "the number in the brackets beside the cell"}), alone=True)
-    command("run", "play.command", "run a notebook's cells in order and say how each ended", file,
-            ("--pinned", {"action": "store_true", "help": "the %%%%pinned cells alone"}), alone=True)
-    command("prepare", "prepare.prepare", "make the environments of the chapters", some,
-            ("--all", {"action": "store_true", "dest": "every", "help": "those of GPU cells too, on a machine without a GPU"}),
-            ("--into", {"metavar": "FOLDER", "type": Path, "help": "a folder for all users of the machine, in place of your own"}))
-    command("wheelhouse", "wheelhouse.fill", "download every wheel that the book needs into wheelhouse/, for a room without network", some)
-    command("execute", "commands.execute", "run chapters on this machine's GPU and store outputs and receipts", some, many)
-    command("check", "commands.check", "compare stored outputs with their receipts; runs nothing", some)
-    command("versions", "versions.command.versions", "run the cases over the releases of their libraries and store what each did", some,
-            ("--release", {"metavar": "VERSION", "help": "this release alone; `newest`, of each library"}),
-            ("--as-of-release", {"action": "store_const", "const": "release", "dest": "as_of", "help": "with what its day had beside it"}),
-            ("--as-of-today", {"action": "store_const", "const": "today", "dest": "as_of", "help": "with today's, chosen anew"}),
-            many)
-    command("new", "commands.begin", "write the skeleton of a short case",
-            ("name", {"metavar": "NN-NAME", "help": "its number, from 10 on, and a few words"}))
-    command("workshop", "commands.make_workshop", "copy the chapters without solutions and outputs",
-            ("folder", {"nargs": "?", "metavar": "FOLDER", "type": Path, "help": "_build/workshop when none is named"}))
-    command("checked", "checked.check", "run the exercises of participants' notebooks and say who solved what; their code is run as you",
-            ("folder", {"metavar": "FOLDER", "type": Path, "help": "a sub-folder or a notebook for each participant"}),
-            ("--out", {"metavar": "FILE", "default": "checked.csv", "help": "%(default)s when none is named"}),
-            ("--limit", {"metavar": "SECONDS", "type": int, "default": 120, "help": "for each cell; %(default)s when none is named"}))
-    command("lab", "commands.copies_for_lab", "copy the chapters into the reader's own folder (CASEBOOK_LAB) and print its path")
-    command("address", "commands.change_address", "write another repository address everywhere", ("url", {"metavar": "URL"}))
+    command(
+        "pin",
+        "environments.pin.pin",
+        "complete the dependencies of a header",
+        ("path", {"metavar": "FILE", "help": "a script or cell; - reads it from standard input"}),
+        alone=True,
+    )
+    command(
+        "export",
+        "execution.export.command",
+        "print a %%%%pinned cell as one file for `uv run`",
+        (
+            "name",
+            {"metavar": "FILE.ipynb", "help": "a notebook, or a chapter of the book by its number"},
+        ),
+        (
+            "number",
+            {"metavar": "CELL", "type": int, "help": "the number in the brackets beside the cell"},
+        ),
+        alone=True,
+    )
+    command(
+        "prepare",
+        "authoring.prepare.prepare",
+        "make the environments of the chapters",
+        some,
+        (
+            "--all",
+            {
+                "action": "store_true",
+                "dest": "every",
+                "help": "those of GPU cells too, on a machine without a GPU",
+            },
+        ),
+        (
+            "--into",
+            {
+                "metavar": "FOLDER",
+                "type": Path,
+                "help": "a folder for all users of the machine, in place of your own",
+            },
+        ),
+    )
+    command(
+        "wheelhouse",
+        "authoring.wheelhouse.fill",
+        "download every wheel that the book needs into wheelhouse/, for a room without network",
+        some,
+    )
+    command(
+        "execute",
+        "authoring.commands.execute",
+        "run chapters on this machine's GPU and store outputs and receipts",
+        some,
+        many,
+    )
+    command(
+        "check",
+        "authoring.commands.check",
+        "compare stored outputs with their receipts; runs nothing",
+        some,
+    )
+    command(
+        "versions",
+        "authoring.releases.command.versions",
+        "run the cases over the releases of their libraries and store what each did",
+        some,
+        (
+            "--release",
+            {"metavar": "VERSION", "help": "this release alone; `newest`, of each library"},
+        ),
+        (
+            "--as-of-release",
+            {
+                "action": "store_const",
+                "const": "release",
+                "dest": "as_of",
+                "help": "with what its day had beside it",
+            },
+        ),
+        (
+            "--as-of-today",
+            {
+                "action": "store_const",
+                "const": "today",
+                "dest": "as_of",
+                "help": "with today's, chosen anew",
+            },
+        ),
+        many,
+    )
+    command(
+        "workshop",
+        "authoring.commands.make_workshop",
+        "copy the chapters without solutions and outputs",
+        (
+            "folder",
+            {
+                "nargs": "?",
+                "metavar": "FOLDER",
+                "type": Path,
+                "help": "_build/workshop when none is named",
+            },
+        ),
+    )
+    command(
+        "checked",
+        "authoring.grading.check",
+        "run the exercises of participants' notebooks and say who solved what; their code is run as you",
+        (
+            "folder",
+            {
+                "metavar": "FOLDER",
+                "type": Path,
+                "help": "a sub-folder or a notebook for each participant",
+            },
+        ),
+        (
+            "--out",
+            {"metavar": "FILE", "default": "checked.csv", "help": "%(default)s when none is named"},
+        ),
+        (
+            "--limit",
+            {
+                "metavar": "SECONDS",
+                "type": int,
+                "default": 120,
+                "help": "for each cell; %(default)s when none is named",
+            },
+        ),
+    )
+    command(
+        "lab",
+        "authoring.commands.copies_for_lab",
+        "copy the chapters into the reader's own folder (CASEBOOK_LAB) and print its path",
+    )
     return parser
 
 
@@ -64,7 +182,7 @@ def main(words=None):
     name, action, alone = (options.pop(key) for key in ("command", "action", "alone"))
     try:
         if not alone:
-            clone.need(f"`{name}`")
+            repository.need(f"`{name}`")
         module, _, function = action.rpartition(".")
         status = getattr(import_module(f".{module}", __package__), function)(**options)
         sys.stdout.flush()
@@ -72,8 +190,10 @@ def main(words=None):
     except CasebookError as error:
         return say(error, error.status)
     except ModuleNotFoundError as error:
-        return say(f"`{name}` needs {error.name}, which {sys.executable} lacks: {clone.remedy()}", 2)
-    except BrokenPipeError:         # whoever read the output, such as `head`, has read enough
+        return say(
+            f"`{name}` needs {error.name}, which {sys.executable} lacks: {repository.remedy()}", 2
+        )
+    except BrokenPipeError:  # whoever read the output, such as `head`, has read enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 

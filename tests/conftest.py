@@ -1,4 +1,5 @@
 """Fixtures of the tests of the tooling."""
+
 import os
 import re
 import shutil
@@ -10,22 +11,30 @@ from bs4 import BeautifulSoup
 from helpers import ROOT, SIX, cell, lock
 from jupyter_client.manager import start_new_kernel
 
-from casebook import environment, gpu
+from casebook.cells.header import read
+from casebook.environments import create, gpu
 from casebook.errors import EnvironmentFailure
-from casebook.header import read
 
-LONG = "test_browser.py", "test_native.py", "test_exercises.py", "test_exports.py", "test_jupyterhub.py"
+LONG = (
+    "test_browser.py",
+    "test_native.py",
+    "test_exercises.py",
+    "test_exports.py",
+    "test_jupyterhub.py",
+)
 
 
 def pytest_collection_modifyitems(items):
     """Long files first, then the notebooks, then the rest: so that several workers end together."""
-    items.sort(key=lambda item: 0 if item.path.name in LONG else 1 if item.path.suffix == ".ipynb" else 2)
+    items.sort(
+        key=lambda item: 0 if item.path.name in LONG else 1 if item.path.suffix == ".ipynb" else 2
+    )
 
 
 @pytest.fixture
 def forgetful(monkeypatch):
     """No environment is remembered from an earlier test."""
-    monkeypatch.setattr(environment, "_made", {})
+    monkeypatch.setattr(create, "_made", {})
 
 
 @pytest.fixture
@@ -41,7 +50,7 @@ def no_gpu(monkeypatch):
 @pytest.fixture
 def empty_caches(tmp_path, monkeypatch, forgetful):
     """No environment is there yet, and uv has nothing in its cache nor in a wheelhouse."""
-    monkeypatch.setattr(environment, "WHEELHOUSE", tmp_path / "wheelhouse")
+    monkeypatch.setattr(create, "WHEELHOUSE", tmp_path / "wheelhouse")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("UV_CACHE_DIR", raising=False)
     return tmp_path / "cache"
@@ -51,7 +60,7 @@ def empty_caches(tmp_path, monkeypatch, forgetful):
 def six():
     """The pin of a tiny package that uv can install here; skips where there is neither network nor cache."""
     try:
-        environment.make(read(cell("", dependencies=[SIX])))
+        create.make(read(cell("", dependencies=[SIX])))
     except EnvironmentFailure as error:
         pytest.skip(f"needs {SIX}: {error}")
     return SIX
@@ -60,7 +69,9 @@ def six():
 @pytest.fixture
 def kernel(tmp_path):
     """Starts Jupyter kernels with casebook loaded: `with kernel() as (manager, client)`."""
-    return lambda: a_kernel(os.environ | {"PYTHONPATH": str(ROOT), "IPYTHONDIR": str(tmp_path / "ipython")})
+    return lambda: a_kernel(
+        os.environ | {"PYTHONPATH": str(ROOT), "IPYTHONDIR": str(tmp_path / "ipython")}
+    )
 
 
 @contextmanager
@@ -78,12 +89,16 @@ def a_kernel(variables):
 def browser():
     """The machine's own Chromium; skips where it has none."""
     playwright = pytest.importorskip("playwright.sync_api")
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    chromium = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
     if not chromium:
         pytest.skip("this machine has no Chromium")
     with playwright.sync_playwright() as started:
         found = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"], timeout=0)
-        playwright.expect.set_options(timeout=60_000)           # ms; what a busy machine does in 5 s is no promise
+        playwright.expect.set_options(
+            timeout=60_000
+        )  # ms; what a busy machine does in 5 s is no promise
         yield found
         found.close()
 
@@ -98,13 +113,19 @@ def built(tmp_path_factory, worker_id):
         if not log.exists():
             folder.mkdir()
             said = complaints(sample.build(sample.copy(folder)))
-            log.write_text(re.sub(r"\x1b\[[\d;]*m", "", said).replace(f"{folder}/", ""), encoding="utf-8")
+            log.write_text(
+                re.sub(r"\x1b\[[\d;]*m", "", said).replace(f"{folder}/", ""), encoding="utf-8"
+            )
     return folder / "_build/html", log.read_text("utf-8")
 
 
 def complaints(built):
     """Nothing for a build that went well, else the lines that say why it did not."""
-    lines = [line for line in built.stdout.splitlines() if re.search("WARNING|ERROR|Error:|Exception", line)]
+    lines = [
+        line
+        for line in built.stdout.splitlines()
+        if re.search("WARNING|ERROR|Error:|Exception", line)
+    ]
     return "\n".join(lines or built.stdout.splitlines()[-20:]) if built.returncode else ""
 
 
@@ -120,5 +141,8 @@ def site(built):
 @pytest.fixture(scope="session")
 def pages(site):
     """All pages, parsed, by their path."""
-    return {path: BeautifulSoup(path.read_text("utf8"), "html.parser") for path in site.rglob("*.html")
-            if not {"_static", "_templates"} & set(path.parts)}
+    return {
+        path: BeautifulSoup(path.read_text("utf8"), "html.parser")
+        for path in site.rglob("*.html")
+        if not {"_static", "_templates"} & set(path.parts)
+    }

@@ -1,4 +1,5 @@
 """What the tests share: short ways to write a cell, to run it, and to look at processes."""
+
 import fcntl
 import shutil
 import subprocess
@@ -9,8 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from casebook.header import read
-from casebook.run import check, run
+from casebook.cells.header import read
+from casebook.execution.script import check, run
 
 ROOT = Path(__file__).resolve().parent.parent
 SIX = "six==1.17.0"
@@ -18,7 +19,12 @@ SIX = "six==1.17.0"
 
 def cell(body, *options, dependencies=(), python=">=3.11"):
     """Source of a cell; `options` are lines of [tool.casebook]."""
-    lines = [f'requires-python = "{python}"', f"dependencies = {list(dependencies)}", "[tool.casebook]", *options]
+    lines = [
+        f'requires-python = "{python}"',
+        f"dependencies = {list(dependencies)}",
+        "[tool.casebook]",
+        *options,
+    ]
     return "\n".join(["# /// script", *(f"# {line}" for line in lines), "# ///", body, ""])
 
 
@@ -79,6 +85,20 @@ def stand_in(folder, version=13000, devices=1):
         int nvmlSystemGetDriverVersion(char *text, unsigned size) { strcpy(text, "580.65.06"); return 0; }
     """)
     for library in ("libcuda.so.1", "libnvidia-ml.so.1"):
-        subprocess.run([compiler, "-x", "c", "-w", "-shared", "-fPIC", f"-DVERSION={version}", f"-DDEVICES={devices}",
-                        str(folder / "driver.c"), "-o", str(folder / library)], check=True)
+        subprocess.run(
+            [
+                compiler,
+                "-x",
+                "c",
+                "-w",
+                "-shared",
+                "-fPIC",
+                f"-DVERSION={version}",
+                f"-DDEVICES={devices}",
+                str(folder / "driver.c"),
+                "-o",
+                str(folder / library),
+            ],
+            check=True,
+        )
     return str(folder)

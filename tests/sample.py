@@ -1,4 +1,5 @@
 """The site that its tests look at: the book, with one more chapter that has a cell of each kind. The build executes nothing."""
+
 import json
 import shutil
 import subprocess
@@ -13,13 +14,43 @@ SAMPLE = "notebooks/98-sample"
 SIDECAR = {"versions": {"numpy": {"cpu": "probe"}}}
 CLOSURE = {"python": "3.12", "closure": "numpy==2.4.6 six==1.17.0"}
 RELEASES = [
-    {"library": "numpy", "release": "2.4.6", "released": "2026-05-01", "as_of": "release", **CLOSURE,
-     "cpu": {"outcome": "fails as told", "line": "ZeroDivisionError: <b>division by zero", "date": "2026-11-21", "probe": "0"},
-     "gpu": {"outcome": "fails otherwise", "line": "killed by SIGSEGV", "date": "2026-11-21", "probe": "0", "driver": "580.1",
-             "gpu": "NVIDIA X"}},
-    {"library": "numpy", "release": "2.4.6", "released": "2026-05-01", "as_of": "today", **CLOSURE,
-     "cpu": {"outcome": "works", "line": "", "date": "2026-11-21", "probe": "0"}},
-    {"library": "numpy", "release": "2.10.0", "released": "2026-09-01", "as_of": "today", "cannot": "no wheel", "date": "2026-11-21"},
+    {
+        "library": "numpy",
+        "release": "2.4.6",
+        "released": "2026-05-01",
+        "as_of": "release",
+        **CLOSURE,
+        "cpu": {
+            "outcome": "fails as told",
+            "line": "ZeroDivisionError: <b>division by zero",
+            "date": "2026-11-21",
+            "probe": "0",
+        },
+        "gpu": {
+            "outcome": "fails otherwise",
+            "line": "killed by SIGSEGV",
+            "date": "2026-11-21",
+            "probe": "0",
+            "driver": "580.1",
+            "gpu": "NVIDIA X",
+        },
+    },
+    {
+        "library": "numpy",
+        "release": "2.4.6",
+        "released": "2026-05-01",
+        "as_of": "today",
+        **CLOSURE,
+        "cpu": {"outcome": "works", "line": "", "date": "2026-11-21", "probe": "0"},
+    },
+    {
+        "library": "numpy",
+        "release": "2.10.0",
+        "released": "2026-09-01",
+        "as_of": "today",
+        "cannot": "no wheel",
+        "date": "2026-11-21",
+    },
 ]
 CARD = """# Something breaks
 
@@ -41,7 +72,10 @@ HEADER = """%%pinned
 # dependencies = ["numpy==2.4.6", "llvmlite==0.47.0", "numba==0.65.1"]
 # [tool.casebook]
 """
-FAILING = HEADER + "# gpu = true\n# raises = 'ZeroDivisionError'\n# ///\nimport numpy\n\nfor n in range(3):\n    print(n / 0)"
+FAILING = (
+    HEADER
+    + "# gpu = true\n# raises = 'ZeroDivisionError'\n# ///\nimport numpy\n\nfor n in range(3):\n    print(n / 0)"
+)
 PRINTED = """Traceback (most recent call last):
   File "cell.py", line 12, in <module>
     print(n / 0)
@@ -52,8 +86,10 @@ FIXED = HEADER + "# timeout = 60\n# ///\ndef half(n):\n    return n / 2"
 NEWER = FIXED.replace("numpy==2.4.6", "numpy==2.5.5")
 KERNEL = "%%gpu\nfrom numba import cuda\nwhile True:\n    break"
 TABLE = "<table><tr><th>option</th><th>what becomes of it</th></tr><tr><td>-ftz</td><td>dropped</td></tr></table>"
-PICTURE = ('<svg xmlns="http://www.w3.org/2000/svg" width="700" height="40" viewBox="0 0 700 40">'
-           '<text x="4" y="20" fill="#757575">words</text></svg>')
+PICTURE = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="700" height="40" viewBox="0 0 700 40">'
+    '<text x="4" y="20" fill="#757575">words</text></svg>'
+)
 DARK_PICTURE = PICTURE.replace("#757575", "#111111")
 
 
@@ -61,24 +97,42 @@ def shows(source, *tags, **data):
     """A code cell with one output in several forms: `shows("…", text_plain="…", image_svg="…")`."""
     kinds = {"text_plain": "text/plain", "text_html": "text/html", "image_svg": "image/svg+xml"}
     bundle = {kinds[name]: value for name, value in data.items()}
-    return new_code_cell(source, metadata={"tags": list(tags)}, outputs=[new_output("display_data", bundle)])
+    return new_code_cell(
+        source, metadata={"tags": list(tags)}, outputs=[new_output("display_data", bundle)]
+    )
 
 
 def sample():
     """A chapter with a cell of each kind."""
-    cells = [new_markdown_cell(CARD), new_markdown_cell("## The symptom"),
-             new_code_cell(FAILING, outputs=[new_output("stream", text=PRINTED)]),
-             new_code_cell(FIXED, outputs=[new_output("stream", text="as told: exit status 0\n")]),
-             new_code_cell(KERNEL, outputs=[new_output("stream", text="a line\n" * 50)]),
-             new_code_cell("answer = 42", metadata={"tags": ["solution"]}),
-             new_markdown_cell("The plot shows words."),
-             shows("figure()\nfigure()", "hide-input", image_svg=PICTURE, text_plain="<Figure>"),
-             new_code_cell(NEWER, outputs=[new_output("stream", text=f"{'a long message ' * 30}\nas told: exit status 0\n")]),
-             shows("table()", text_html=TABLE, text_plain="option  what becomes of it\n-ftz    dropped"),
-             new_code_cell("columns()", outputs=[new_output("stream", text=f"name{' ' * 40}value{' ' * 60}unit\n" * 4)]),
-             shows("drawing()", image_svg=DARK_PICTURE, text_plain="<Figure>")]
-    return new_notebook(cells=cells, metadata={"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-                                               "language_info": {"name": "python"}})
+    cells = [
+        new_markdown_cell(CARD),
+        new_markdown_cell("## The symptom"),
+        new_code_cell(FAILING, outputs=[new_output("stream", text=PRINTED)]),
+        new_code_cell(FIXED, outputs=[new_output("stream", text="as told: exit status 0\n")]),
+        new_code_cell(KERNEL, outputs=[new_output("stream", text="a line\n" * 50)]),
+        new_code_cell("answer = 42", metadata={"tags": ["solution"]}),
+        new_markdown_cell("The plot shows words."),
+        shows("figure()\nfigure()", "hide-input", image_svg=PICTURE, text_plain="<Figure>"),
+        new_code_cell(
+            NEWER,
+            outputs=[
+                new_output("stream", text=f"{'a long message ' * 30}\nas told: exit status 0\n")
+            ],
+        ),
+        shows("table()", text_html=TABLE, text_plain="option  what becomes of it\n-ftz    dropped"),
+        new_code_cell(
+            "columns()",
+            outputs=[new_output("stream", text=f"name{' ' * 40}value{' ' * 60}unit\n" * 4)],
+        ),
+        shows("drawing()", image_svg=DARK_PICTURE, text_plain="<Figure>"),
+    ]
+    return new_notebook(
+        cells=cells,
+        metadata={
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "language_info": {"name": "python"},
+        },
+    )
 
 
 def copy(folder):
@@ -98,15 +152,30 @@ def copy(folder):
 def small(folder, page):
     """The sources of a site of one page and the sample, with the book's own settings and extension."""
     for name in ("_ext", "_static"):
-        shutil.copytree(ROOT / "book" / name, folder / "book" / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            ROOT / "book" / name,
+            folder / "book" / name,
+            ignore=shutil.ignore_patterns("__pycache__"),
+        )
     shutil.copy(ROOT / "_config.yml", folder)
     (folder / "notebooks").mkdir()
     (folder / f"{SAMPLE}.ipynb").write_text(writes(sample()))
     (folder / "book/page.md").write_text(page)
-    (folder / "_toc.yml").write_text(yaml.safe_dump({"format": "jb-book", "root": "book/page", "chapters": [{"file": SAMPLE}]}))
+    (folder / "_toc.yml").write_text(
+        yaml.safe_dump({"format": "jb-book", "root": "book/page", "chapters": [{"file": SAMPLE}]})
+    )
     return folder
 
 
 def build(folder):
-    command = [Path(sys.executable).with_name("jupyter-book"), "build", ".", "-W", "--keep-going", "-n"]
-    return subprocess.run(command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    command = [
+        Path(sys.executable).with_name("jupyter-book"),
+        "build",
+        ".",
+        "-W",
+        "--keep-going",
+        "-n",
+    ]
+    return subprocess.run(
+        command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )

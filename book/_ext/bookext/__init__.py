@@ -1,7 +1,8 @@
 """The book's own Sphinx extension. One idea a file; each has a `setup(app)` of its own.
 
-Notebooks are read through `casebook.chapters` and `casebook.header`; nothing here parses them anew.
+Notebooks are read through `casebook.authoring.chapters` and `casebook.cells.header`; nothing here parses them anew.
 """
+
 from . import (
     address,
     cards,
@@ -12,19 +13,33 @@ from . import (
     icons,
     outputs,
     pinned,
+    postprocess,
+    prune_css,
     receipt,
-    slim,
-    social,
     status,
     teach,
-    tidy,
     versions,
 )
 
 
 def setup(app):
-    for part in (address, highlighting, pinned, outputs, export, folds, cards, errors, status, versions, teach, receipt, tidy, icons, slim,
-                 social):
+    for part in (
+        address,
+        highlighting,
+        pinned,
+        outputs,
+        export,
+        folds,
+        cards,
+        errors,
+        status,
+        versions,
+        teach,
+        receipt,
+        postprocess,
+        icons,
+        prune_css,
+    ):
         part.setup(app)
     app.add_css_file("book.css")
     app.add_js_file("paper.js", loading_method="defer")

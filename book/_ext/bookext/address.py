@@ -1,4 +1,5 @@
 """Everything that follows from the repository's address, which _config.yml names once."""
+
 from urllib.parse import urlsplit
 
 
@@ -17,7 +18,11 @@ def fill_in(app, docname, source):
     """In the pages around the chapters, put the address in place of `{repository}`, and its path in place of `{owner/name}`."""
     if docname.startswith("book/"):
         repository = app.config.html_theme_options["repository_url"]
-        source[0] = source[0].replace("{repository}", repository).replace("{owner/name}", urlsplit(repository).path.strip("/"))
+        source[0] = (
+            source[0]
+            .replace("{repository}", repository)
+            .replace("{owner/name}", urlsplit(repository).path.strip("/"))
+        )
 
 
 def setup(app):

@@ -1,4 +1,5 @@
 """Case cards: a chapter's own on top of its page, and all of them on the first page, by what is seen, through the directive `cases`."""
+
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
@@ -18,7 +19,9 @@ def style_card(app, tree):
     chapter = notebook.chapter(app, app.env.docname)
     if not chapter:
         return
-    tree.insert(0, notebook.html(f'<p class="case-number">Case {notebook.number(app.env.docname)}</p>'))
+    tree.insert(
+        0, notebook.html(f'<p class="case-number">Case {notebook.number(app.env.docname)}</p>')
+    )
     table = next(tree.findall(nodes.table), None)
     if table and chapter.card:
         table["classes"].append("case-card")
@@ -33,21 +36,45 @@ class Cases(SphinxDirective):
     def run(self):
         self.env.note_reread()
         chapters = notebook.chapters(self.env)
-        sections = [self.section(kind, found) for kind in (*KINDS, "") if (found := [c for c in chapters if kind in kinds(c)])]
-        used = {name for chapter in chapters for name in libraries.named(chapter.card.get("Libraries", ""))}
-        choices = [CHOICE.format(name=name, label=library["label"]) for name, library in libraries.LIBRARIES.items()
-                   if name in used and "packages" in library]
+        sections = [
+            self.section(kind, found)
+            for kind in (*KINDS, "")
+            if (found := [c for c in chapters if kind in kinds(c)])
+        ]
+        used = {
+            name
+            for chapter in chapters
+            for name in libraries.named(chapter.card.get("Libraries", ""))
+        }
+        choices = [
+            CHOICE.format(name=name, label=library["label"])
+            for name, library in libraries.LIBRARIES.items()
+            if name in used and "packages" in library
+        ]
         return [notebook.html(FILTER.format(choices="\n".join(choices))), *sections]
 
     def section(self, kind, chapters):
         name = kind or "other"
         cases = nodes.bullet_list("", *map(self.card, chapters), classes=["cases"])
-        return nodes.section("", nodes.title("", name.capitalize()), cases, ids=[name.replace(" ", "-")], classes=["kind"])
+        return nodes.section(
+            "",
+            nodes.title("", name.capitalize()),
+            cases,
+            ids=[name.replace(" ", "-")],
+            classes=["kind"],
+        )
 
     def card(self, chapter):
         number = notebook.number(chapter.name)
         link = notebook.link(self.env, chapter, "", *self.parse_inline(chapter.title)[0])
-        heading = nodes.paragraph("", "", nodes.inline("", number, classes=["number"]), nodes.Text(" "), link, classes=["case-title"])
+        heading = nodes.paragraph(
+            "",
+            "",
+            nodes.inline("", number, classes=["number"]),
+            nodes.Text(" "),
+            link,
+            classes=["case-title"],
+        )
         rows = [self.row(key, chapter.card[key]) for key in SHOWN if key in chapter.card]
         named = [f"about-{name}" for name in libraries.named(chapter.card.get("Libraries", ""))]
         return nodes.list_item("", heading, nodes.definition_list("", *rows), classes=named)

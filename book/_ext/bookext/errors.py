@@ -3,6 +3,7 @@
 
 The box is errors.js and match.js. What they search is cases.js, written by the build: a script, so that it loads from a disk too.
 """
+
 import json
 import re
 from dataclasses import asdict
@@ -17,7 +18,7 @@ from .messages import messages
 
 SCRIPTS = ("match.js", "cases.js", "errors.js")
 FACTS = ("Affected", "Fixed in")
-MARKUP = re.compile(r"\[([^]]*)\]\([^)]*\)|(?<!\w)\*([^*`]+)\*")       # a link, emphasis
+MARKUP = re.compile(r"\[([^]]*)\]\([^)]*\)|(?<!\w)\*([^*`]+)\*")  # a link, emphasis
 BOX = """<form class="lookup" role="search" aria-label="Find your error">
 <label for="traceback">Paste a traceback, or its last line</label>
 <textarea id="traceback" rows="{rows}" spellcheck="false" autocomplete="off" aria-describedby="traceback-note"></textarea>
@@ -37,12 +38,17 @@ The <a href="{doctor}">doctor</a> looks at an environment, and says which cases 
 class FindError(SphinxDirective):
     """The box."""
 
-    required_arguments = 1      # lines of the box
+    required_arguments = 1  # lines of the box
 
     def run(self):
         report = f"{self.config.html_theme_options['repository_url']}/issues/new"
-        doctor = self.env.app.builder.get_relative_uri(self.env.docname, "book/run") + "#check-your-machine"
-        return [notebook.html(BOX.format(report=escape(report), doctor=doctor, rows=self.arguments[0]))]
+        doctor = (
+            self.env.app.builder.get_relative_uri(self.env.docname, "book/run")
+            + "#check-your-machine"
+        )
+        return [
+            notebook.html(BOX.format(report=escape(report), doctor=doctor, rows=self.arguments[0]))
+        ]
 
 
 class ErrorIndex(SphinxDirective):
@@ -55,24 +61,50 @@ class ErrorIndex(SphinxDirective):
 
     def section(self, chapter, found):
         number = notebook.number(chapter.name)
-        title = nodes.title("", f"Case {number}: ", notebook.link(self.env, chapter, "", *self.parse_inline(chapter.title)[0]))
+        title = nodes.title(
+            "",
+            f"Case {number}: ",
+            notebook.link(self.env, chapter, "", *self.parse_inline(chapter.title)[0]),
+        )
         facts = [self.fact(key, chapter.card[key]) for key in FACTS if key in chapter.card]
         items = [self.item(chapter, message) for message in found]
-        return nodes.section("", title, *facts, nodes.bullet_list("", *items, classes=["messages"]), ids=[f"case-{number}"])
+        return nodes.section(
+            "",
+            title,
+            *facts,
+            nodes.bullet_list("", *items, classes=["messages"]),
+            ids=[f"case-{number}"],
+        )
 
     def fact(self, key, text):
         words = self.parse_inline(text)[0]
-        return nodes.paragraph("", "", nodes.strong("", key), nodes.Text(" "), *words, nodes.Text("."), classes=["fact"])
+        return nodes.paragraph(
+            "",
+            "",
+            nodes.strong("", key),
+            nodes.Text(" "),
+            *words,
+            nodes.Text("."),
+            classes=["fact"],
+        )
 
     def item(self, chapter, message):
         where = nodes.paragraph("")
         for place, (number, section) in enumerate(message.cells):
-            where += [nodes.Text(", " if place else "Shown in "),
-                      notebook.link(self.env, chapter, f"cell-{number}", nodes.Text(f"cell {number}")), nodes.Text(f" ({section})")]
+            where += [
+                nodes.Text(", " if place else "Shown in "),
+                notebook.link(self.env, chapter, f"cell-{number}", nodes.Text(f"cell {number}")),
+                nodes.Text(f" ({section})"),
+            ]
         if message.cells:
-            where += nodes.Text("." if message.own else ". It stands beside the case: that place says what helps.")
+            where += nodes.Text(
+                "." if message.own else ". It stands beside the case: that place says what helps."
+            )
         elif message.link:
-            where += [nodes.Text("Seen in "), nodes.reference("", message.link.removeprefix("https://"), refuri=message.link)]
+            where += [
+                nodes.Text("Seen in "),
+                nodes.reference("", message.link.removeprefix("https://"), refuri=message.link),
+            ]
         else:
             where += nodes.Text("On the case card, or among what the doctor looks for.")
         return nodes.list_item("", nodes.paragraph("", "", nodes.literal("", message.text)), where)
@@ -84,9 +116,19 @@ def data(chapters):
 
 
 def case(chapter):
-    facts = {key: MARKUP.sub(lambda found: found[1] or found[2], chapter.card[key]) for key in FACTS if key in chapter.card}
-    return {"number": notebook.number(chapter.name), "href": f"../notebooks/{chapter.name}.html", "title": chapter.title, "facts": facts,
-            "libraries": libraries.named(chapter.card.get("Libraries", "")), "messages": [asdict(message) for message in messages(chapter)]}
+    facts = {
+        key: MARKUP.sub(lambda found: found[1] or found[2], chapter.card[key])
+        for key in FACTS
+        if key in chapter.card
+    }
+    return {
+        "number": notebook.number(chapter.name),
+        "href": f"../notebooks/{chapter.name}.html",
+        "title": chapter.title,
+        "facts": facts,
+        "libraries": libraries.named(chapter.card.get("Libraries", "")),
+        "messages": [asdict(message) for message in messages(chapter)],
+    }
 
 
 def load_scripts(app, pagename, templatename, context, doctree):
@@ -101,7 +143,9 @@ def load_scripts(app, pagename, templatename, context, doctree):
 
 def write_data(app, exception):
     if not exception and app.builder.name == "html":
-        text = json.dumps(data(notebook.chapters(app.env)), ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(
+            data(notebook.chapters(app.env)), ensure_ascii=False, separators=(",", ":")
+        )
         Path(app.outdir, "_static/cases.js").write_text(f"const BOOK = {text};\n", "utf8")
 
 

@@ -1,4 +1,5 @@
 """Python highlighting inside %%pinned and %%gpu cells, whose bodies IPython's lexer takes for plain text."""
+
 from docutils import nodes
 from ipython_pygments_lexers import IPython3Lexer
 from pygments.lexer import bygroups, using
@@ -11,8 +12,14 @@ class CellLexer(IPython3Lexer):
     """IPython 3, and the book's own cell magics with their bodies."""
 
     tokens = dict(IPython3Lexer.tokens) | {
-        "root": [(r"(?s)(\s*)(%%)(pinned|gpu)\b([^\n]*\n)(.*)", bygroups(Text, Operator, Keyword, Text, using(IPython3Lexer))),
-                 *IPython3Lexer.tokens["root"]]}
+        "root": [
+            (
+                r"(?s)(\s*)(%%)(pinned|gpu)\b([^\n]*\n)(.*)",
+                bygroups(Text, Operator, Keyword, Text, using(IPython3Lexer)),
+            ),
+            *IPython3Lexer.tokens["root"],
+        ]
+    }
 
 
 def name_language(app, tree):

@@ -3,6 +3,7 @@
 They come from four places: the case cards, the failing cells with their stored outputs, the doctor's cases, and the wordings seen
 elsewhere that lie beside a notebook (notebooks/NN-name.yml). In a message `…` stands for what differs from reader to reader.
 """
+
 import ast
 import re
 import signal
@@ -14,21 +15,28 @@ from casebook import doctor
 
 from . import libraries
 
-OWN = ("The symptom", "Without a GPU")          # sections whose failures are the case itself
-EVERYDAY = ("OutOfMemoryError",)                # exceptions that say all there is to say
+OWN = ("The symptom", "Without a GPU")  # sections whose failures are the case itself
+EVERYDAY = ("OutOfMemoryError",)  # exceptions that say all there is to say
 FOLDED = re.compile(r"… \d+ frames? in (.*)")
 TYPE = re.compile(r"^(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning): ")
-PLACE = re.compile(r"^\S+\(\d+\): ")            # of a compiler: `default_program(5): `
+PLACE = re.compile(r"^\S+\(\d+\): ")  # of a compiler: `default_program(5): `
 TYPES = re.compile(r"\b[Aa]rray\([^()]*\)|\b(?:u?int|float|complex)\d+\b|0x…|\$…|/tmp/\S+")
 WORD = re.compile(r"[A-Za-z_][\w:]*")
 IDENTIFIER = re.compile(r"[A-Za-z]_+[A-Za-z]|^_|[a-z][A-Z]|::")
-COMMON = set(re.findall(r"\w+", """a an and are argument arguments as at attribute be but by cannot class division does error exactly
+COMMON = set(
+    re.findall(
+        r"\w+",
+        """a an and are argument arguments as at attribute be but by cannot class division does error exactly
 expected failed for found from function given got has import in index int float instance is it keyword
 list missing module name no none not object of on or out positional range required str takes that the
-this to type types unexpected was with zero cuda cupy numpy numba python"""))
+this to type types unexpected was with zero cuda cupy numpy numba python""",
+    )
+)
 COMPILER = re.compile(r"^CompileException|\berror: |source file")
 VAGUE = re.compile(r"has no attribute|^CUDA_ERROR_")
-QUOTED = re.compile(r"\b[A-Z]+(?:_[A-Z]+){2,}\b|module '[\w.]+' has no attribute '\w+'|cannot import name '\w+' from '[\w.]+'")
+QUOTED = re.compile(
+    r"\b[A-Z]+(?:_[A-Z]+){2,}\b|module '[\w.]+' has no attribute '\w+'|cannot import name '\w+' from '[\w.]+'"
+)
 CALL = re.compile(r"\(\) (?:got an unexpected keyword argument|missing \d+ required|takes )")
 
 
@@ -73,7 +81,11 @@ def messages(chapter):
             if not tells(made):
                 continue
             message = found.setdefault(made.text, made)
-            message.own = bool(message.cells and message.own) or section in OWN or any(words in made.text for words in card)
+            message.own = (
+                bool(message.cells and message.own)
+                or section in OWN
+                or any(words in made.text for words in card)
+            )
             message.own &= not made.text.startswith("AssertionError")
             message.cells.append((cell.number, section))
     for words in card:
@@ -90,7 +102,9 @@ def tells(message):
     """Whether a message is worth an entry: not what any program may print, nor a check that a cell makes without words."""
     if message.text.startswith("AssertionError: "):
         return len(message.text.split()) > 2
-    return bool(message.level or message.signal or message.libraries) and not message.text.startswith(EVERYDAY)
+    return bool(
+        message.level or message.signal or message.libraries
+    ) and not message.text.startswith(EVERYDAY)
 
 
 def sections(chapter):
@@ -107,24 +121,39 @@ def ending(cell, named):
     """What a failing cell ends with."""
     header = cell.header
     if header.signal:
-        return Message(f"killed by {header.signal}", own=False, libraries=named[:1], signal=header.signal)
+        return Message(
+            f"killed by {header.signal}", own=False, libraries=named[:1], signal=header.signal
+        )
     raised = cell.text.rpartition("Traceback (most recent call last):\n")[2]
     shown = line_of(last_message(raised), header.match)
     folded = [name for names in FOLDED.findall(raised) for name in names.split(", ")]
-    home = re.findall(rf"(?m)^(\w+)\.[\w.]*\b{header.raises}\b", raised)       # the package that the exception's type belongs to
+    home = re.findall(
+        rf"(?m)^(\w+)\.[\w.]*\b{header.raises}\b", raised
+    )  # the package that the exception's type belongs to
     within = libraries.of_packages([*folded, *home])
     said = anonymous(shown, cell)
     text = f"{header.raises}: {said}" if shown else header.raises
-    if not within and header.raises == "AssertionError":        # the cell's own check, in the book's own words
+    if (
+        not within and header.raises == "AssertionError"
+    ):  # the cell's own check, in the book's own words
         return Message(text, text, 2 if shown else 0, own=False, libraries=named if shown else [])
     within = [name for name in within if name in named] or within
-    return Message(text, said or text, weigh(said), own=False, libraries=within or (named if shown else []),
-                   needs=not within and not CALL.search(said))
+    return Message(
+        text,
+        said or text,
+        weigh(said),
+        own=False,
+        libraries=within or (named if shown else []),
+        needs=not within and not CALL.search(said),
+    )
 
 
 def last_message(raised):
     """Message of the exception that a traceback ends with."""
-    found = re.search(r"(?ms)^[\w.]+: (.*?)\n*^(?:exit status 1|as told: .*)$", raised + ("" if raised.endswith("\n") else "\n"))
+    found = re.search(
+        r"(?ms)^[\w.]+: (.*?)\n*^(?:exit status 1|as told: .*)$",
+        raised + ("" if raised.endswith("\n") else "\n"),
+    )
     found = found or re.search(r"(?ms)^[\w.]+(?:Error|Exception|Warning)\w*: (.*)", raised)
     return found[1].strip() if found else ""
 
@@ -133,7 +162,7 @@ def line_of(message, match):
     """The line of a message that its header's pattern begins in; without a pattern its first two lines, the first being general."""
     found = match and re.search(match, message, re.DOTALL)
     if found:
-        return message[message.rfind("\n", 0, found.start()) + 1:].splitlines()[0].strip()
+        return message[message.rfind("\n", 0, found.start()) + 1 :].splitlines()[0].strip()
     return "" if match else "\n".join(message.splitlines()[:2])
 
 
@@ -143,22 +172,35 @@ def anonymous(text, cell):
         tree = ast.parse(cell.source.partition("# ///\n")[2])
     except SyntaxError:
         tree = ast.Module([], [])
-    own = {getattr(node, "name", None) or getattr(node, "arg", None) for node in ast.walk(tree)
-           if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.arg))}
+    own = {
+        getattr(node, "name", None) or getattr(node, "arg", None)
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.arg))
+    }
     text = TYPES.sub("…", PLACE.sub("", text))
-    return re.sub(r"(?<=')\w+(?=')|(?<=<function )\w+", lambda word: "…" if word[0] in own else word[0], text)
+    return re.sub(
+        r"(?<=')\w+(?=')|(?<=<function )\w+", lambda word: "…" if word[0] in own else word[0], text
+    )
 
 
 def weigh(text):
     """How much words tell, as a level: a library's names most, common words nothing, a missing attribute or a constant of CUDA little."""
-    words = [word for word in WORD.findall(text.replace("…", " ")) if word.lower() not in COMMON and len(word) > 1]
+    words = [
+        word
+        for word in WORD.findall(text.replace("…", " "))
+        if word.lower() not in COMMON and len(word) > 1
+    ]
     weight = sum((3 if word.isupper() else 4) if IDENTIFIER.search(word) else 1 for word in words)
     return 2 if weight >= 4 and not VAGUE.search(text) else 1 if weight >= 2 else 0
 
 
 def from_words(words, named, **more):
     """A message that is given by its words."""
-    signals = [name.name for name in signal.Signals if words.removeprefix("killed by ") in (name.name, signal.strsignal(name))]
+    signals = [
+        name.name
+        for name in signal.Signals
+        if words.removeprefix("killed by ") in (name.name, signal.strsignal(name))
+    ]
     if signals:
         return Message(words, words, libraries=named[:1], signal=signals[0], **more)
     said = PLACE.sub("", TYPE.sub("", words))
@@ -182,4 +224,6 @@ def wild(chapter):
     named = libraries.named(chapter.card.get("Libraries", ""))
     for wording in (known or {}).get("wordings") or ():
         about = list(dict.fromkeys([*named, *libraries.of_link(wording["link"])]))
-        yield from_words(wording["text"].strip(), about, link=wording["link"], condition=wording.get("if", ""))
+        yield from_words(
+            wording["text"].strip(), about, link=wording["link"], condition=wording.get("if", "")
+        )

@@ -1,12 +1,13 @@
 """From a page's document tree to the notebook behind it."""
+
 import functools
 from pathlib import Path
 
 from docutils import nodes
 
-from casebook.chapters import Chapter
+from casebook.authoring.chapters import Chapter
 
-read = functools.cache(Chapter)         # by path: a build reads each notebook once
+read = functools.cache(Chapter)  # by path: a build reads each notebook once
 
 
 def chapter(app, docname):
@@ -17,7 +18,11 @@ def chapter(app, docname):
 
 def chapters(env):
     """All chapters of the table of contents, in the order of their numbers."""
-    return [read(Path(env.srcdir, f"{name}.ipynb")) for name in sorted(env.found_docs) if name.startswith("notebooks/")]
+    return [
+        read(Path(env.srcdir, f"{name}.ipynb"))
+        for name in sorted(env.found_docs)
+        if name.startswith("notebooks/")
+    ]
 
 
 def number(docname):
@@ -28,7 +33,11 @@ def number(docname):
 def cells(tree, chapter):
     """Pairs of a code cell and the container that shows it."""
     numbered = iter(chapter.cells)
-    by_index = {index: next(numbered) for index, node in enumerate(chapter.notebook.cells) if node.cell_type == "code"}
+    by_index = {
+        index: next(numbered)
+        for index, node in enumerate(chapter.notebook.cells)
+        if node.cell_type == "code"
+    }
     for container in list(tree.findall(nodes.container)):
         if container.get("nb_element") == "cell_code":
             yield by_index[container["cell_index"]], container
@@ -37,7 +46,9 @@ def cells(tree, chapter):
 def link(env, chapter, anchor, *words):
     """A reference to a chapter's page, or to a place on it."""
     uri = env.app.builder.get_relative_uri(env.docname, f"notebooks/{chapter.name}")
-    return nodes.reference("", "", *words, internal=True, refuri=uri + (f"#{anchor}" if anchor else ""))
+    return nodes.reference(
+        "", "", *words, internal=True, refuri=uri + (f"#{anchor}" if anchor else "")
+    )
 
 
 def html(markup):

@@ -1,4 +1,5 @@
 """What stands below a cell: the verdict line as a mark, and text in columns, which must not wrap, told from messages, which may."""
+
 import re
 
 from docutils import nodes
@@ -6,7 +7,7 @@ from docutils import nodes
 from . import notebook
 
 VERDICT = re.compile(r"(?:^|\n)as told: ([^\n]+)\n?$")
-COLUMNS = re.compile(r"\S {2,}\S|[│┃]|\|.*\|")       # a line that lines up with others
+COLUMNS = re.compile(r"\S {2,}\S|[│┃]|\|.*\|")  # a line that lines up with others
 
 
 def dress(app, tree):
@@ -29,8 +30,10 @@ def mark(block):
     """Put the line `as told: TypeError` below its block."""
     text = block.astext()
     if found := VERDICT.search(text):
-        rest = text[:found.start()]
-        told = nodes.paragraph("", "", nodes.inline("", "as told: "), nodes.strong("", found[1]), classes=["told"])
+        rest = text[: found.start()]
+        told = nodes.paragraph(
+            "", "", nodes.inline("", "as told: "), nodes.strong("", found[1]), classes=["told"]
+        )
         block.parent.insert(block.parent.index(block) + 1, told)
         if rest.strip():
             block.rawsource, block.children = rest, [nodes.Text(rest)]

@@ -3,6 +3,7 @@
 The header's lines stay in the cell's own <pre>, so that the copy button copies the cell whole. A <details> before it shows and hides
 them by a sibling selector in book.css: no script is needed.
 """
+
 import re
 from html import escape
 
@@ -13,16 +14,31 @@ from packaging.utils import canonicalize_name
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from casebook.chapters import Cell
+from casebook.authoring.chapters import Cell
 
 from . import export, libraries, notebook
 
 LOG = logging.getLogger(__name__)
-SUBJECTS = ("nanobind", "numba-cuda-mlir", "numba-cuda", "numba", "cupy-cuda12x", "cuda-core", "cuda-bindings")     # of the book
-TOOLS = ("numpy", "llvmlite", "nvrtc", "nvjitlink", "nvvm", "nvcc")      # named where they make the difference between two cells
-NVIDIA = re.compile(r"^nvidia-(?:cuda-)?|(?<!cuda)-cu\d+$")             # around the name of a tool
-NAMED = 2               # so many of them stand in the line
-MINORS = range(8, 31)   # Python versions that a requires-python is tried with
+SUBJECTS = (
+    "nanobind",
+    "numba-cuda-mlir",
+    "numba-cuda",
+    "numba",
+    "cupy-cuda12x",
+    "cuda-core",
+    "cuda-bindings",
+)  # of the book
+TOOLS = (
+    "numpy",
+    "llvmlite",
+    "nvrtc",
+    "nvjitlink",
+    "nvvm",
+    "nvcc",
+)  # named where they make the difference between two cells
+NVIDIA = re.compile(r"^nvidia-(?:cuda-)?|(?<!cuda)-cu\d+$")  # around the name of a tool
+NAMED = 2  # so many of them stand in the line
+MINORS = range(8, 31)  # Python versions that a requires-python is tried with
 PERMALINK = '<a class="permalink" href="#cell-{number}" aria-label="Link to cell {number}">#</a>'
 
 
@@ -42,10 +58,19 @@ def packages(header, neighbours=(), case=()):
     """
     mine = pins(header)
     others = [pins(other) for other in neighbours]
-    differs = {name for name, version in mine.items() for other in others if other.get(name, version) != version}
+    differs = {
+        name
+        for name, version in mine.items()
+        for other in others
+        if other.get(name, version) != version
+    }
     own = [name for library in case for name in libraries.LIBRARIES[library].get("packages", ())]
     order = [name for name in dict.fromkeys([*own, *SUBJECTS]) if name in mine]
-    tools = [name for name in mine if name in differs and any(tool in name for tool in TOOLS)] if not differs & set(order) else []
+    tools = (
+        [name for name in mine if name in differs and any(tool in name for tool in TOOLS)]
+        if not differs & set(order)
+        else []
+    )
     order = sorted(order, key=lambda name: name not in differs)
     names = [*order[:1], *tools, *order[1:]][:NAMED] or list(mine)[:1]
     return [f"{NVIDIA.sub('', name)} {mine[name]}" for name in names] or ["standard library"]
@@ -93,10 +118,21 @@ def mark(app, tree):
         elif cell.header:
             container["classes"] += classes(cell.header)
             place = pinned.index(cell)
-            line = packages(cell.header, [c.header for c in pinned[max(place - 1, 0):place + 2] if c is not cell], case)
+            line = packages(
+                cell.header,
+                [c.header for c in pinned[max(place - 1, 0) : place + 2] if c is not cell],
+                case,
+            )
             for source in list(container.findall(nodes.literal_block))[:1]:
-                source.replace_self(pinned_source(cell.source, cell.source, cell=cell, packages=line,
-                                                  export=export.offer(chapter, cell)))
+                source.replace_self(
+                    pinned_source(
+                        cell.source,
+                        cell.source,
+                        cell=cell,
+                        packages=line,
+                        export=export.offer(chapter, cell),
+                    )
+                )
 
 
 def classes(header):
@@ -111,8 +147,12 @@ class ExampleCell(SphinxDirective):
     def run(self):
         source = "\n".join(self.content)
         cell = Cell(1, nbformat.v4.new_code_cell(source))
-        inside = nodes.container("", pinned_source(source, source, cell=cell, packages=packages(cell.header)),
-                                 classes=["cell_input"], is_div=True)
+        inside = nodes.container(
+            "",
+            pinned_source(source, source, cell=cell, packages=packages(cell.header)),
+            classes=["cell_input"],
+            is_div=True,
+        )
         return [nodes.container("", inside, classes=["cell", *classes(cell.header)], is_div=True)]
 
 
@@ -120,9 +160,11 @@ def bar(cell, packages):
     """The line above a cell, which opens and closes its header."""
     must, fails = outcome(cell.header)
     facts = " · ".join([*packages, pythons(cell.header), *needs(cell.header)])
-    return (f'<details class="bar"><summary><span class="verdict">{"Fails" if fails else "Runs"}</span>'
-            f'<span class="must">{escape(must)}</span><span class="facts">{escape(facts)}</span>'
-            f'<span class="more">cell {cell.number}, <span class="toggle">header</span></span></summary></details>\n')
+    return (
+        f'<details class="bar"><summary><span class="verdict">{"Fails" if fails else "Runs"}</span>'
+        f'<span class="must">{escape(must)}</span><span class="facts">{escape(facts)}</span>'
+        f'<span class="more">cell {cell.number}, <span class="toggle">header</span></span></summary></details>\n'
+    )
 
 
 def visit(translator, node):
@@ -134,9 +176,13 @@ def visit(translator, node):
     lines = inside.rstrip("\n").split("\n")
     split = cell.source[:end].count("\n")
     header = "".join(f"{line}\n" for line in lines[:split])
-    body = "\n".join(f'<span class="line">{line}</span>' for line in lines[split:])      # numbered as in tracebacks
-    source = (f'{start}{pre}<span class="header">{header}</span><span class="body" style="counter-reset: line {split}">{body}</span>'
-              f"\n{close}{after}")
+    body = "\n".join(
+        f'<span class="line">{line}</span>' for line in lines[split:]
+    )  # numbered as in tracebacks
+    source = (
+        f'{start}{pre}<span class="header">{header}</span><span class="body" style="counter-reset: line {split}">{body}</span>'
+        f"\n{close}{after}"
+    )
     source = f'<div class="highlight-ipython3 notranslate">{source}</div>\n'
     translator.body += [bar(cell, node["packages"]), source, node.get("export", "")]
     raise nodes.SkipNode

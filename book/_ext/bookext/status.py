@@ -1,8 +1,9 @@
 """The status page's table, through the directive `status`: each chapter, and the run that its outputs come from."""
+
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from casebook.chapters import receipt_problems
+from casebook.authoring.receipts import receipt_problems
 
 from . import notebook
 
@@ -16,12 +17,23 @@ class Status(SphinxDirective):
         self.env.note_reread()
         head = [row(*(nodes.Text(column) for column in COLUMNS))]
         body = [self.chapter(chapter) for chapter in notebook.chapters(self.env)]
-        group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in COLUMNS), nodes.thead("", *head), nodes.tbody("", *body),
-                             cols=len(COLUMNS))
+        group = nodes.tgroup(
+            "",
+            *(nodes.colspec(colwidth=1) for _ in COLUMNS),
+            nodes.thead("", *head),
+            nodes.tbody("", *body),
+            cols=len(COLUMNS),
+        )
         return [nodes.table("", group, classes=["status"])]
 
     def chapter(self, chapter):
-        title = notebook.link(self.env, chapter, "", nodes.Text(f"{notebook.number(chapter.name)} "), *self.parse_inline(chapter.title)[0])
+        title = notebook.link(
+            self.env,
+            chapter,
+            "",
+            nodes.Text(f"{notebook.number(chapter.name)} "),
+            *self.parse_inline(chapter.title)[0],
+        )
         receipt = notebook.link(self.env, chapter, "receipt", nodes.Text(standing(chapter)))
         return row(title, *map(nodes.Text, facts(chapter)), receipt)
 
@@ -33,7 +45,12 @@ def facts(chapter):
     receipt = chapter.receipt
     if not receipt:
         return "never", "", "", cells
-    return receipt["date"], f"{receipt['gpu']}, driver {receipt['driver']}, Python {receipt['python']}", str(receipt["seconds"]), cells
+    return (
+        receipt["date"],
+        f"{receipt['gpu']}, driver {receipt['driver']}, Python {receipt['python']}",
+        str(receipt["seconds"]),
+        cells,
+    )
 
 
 def standing(chapter):

@@ -3,21 +3,22 @@
 The questions and their answers are the passages that the chapter marks as telling a result (casebook/workshop.py); what is often answered
 instead is what the tests of the exercises hold (tests/answers). So the notes say what the chapters say.
 """
+
 import re
 
 import yaml
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from casebook.chapters import ROOT
-from casebook.checks.exercises import exercises
-from casebook.workshop import passages
+from casebook.authoring.exercises import exercises
+from casebook.authoring.workshop import passages
+from casebook.cells.repository import ROOT
 
 from . import notebook
 
 ANSWERS = ROOT / "tests/answers"
 HEADING = re.compile(r"(?m)^## (.+)$")
-SHOWN = 8           # lines of a stored output
+SHOWN = 8  # lines of a stored output
 
 
 class Chapter(SphinxDirective):
@@ -32,7 +33,9 @@ class Chapter(SphinxDirective):
 
     def markdown(self, text):
         """Nodes of a chapter's Markdown, with its links as seen from here."""
-        text = re.sub(r"\]\((\d\d-[\w.-]+?\.ipynb)", r"](../notebooks/\1", text).replace("](../book/", "](")
+        text = re.sub(r"\]\((\d\d-[\w.-]+?\.ipynb)", r"](../notebooks/\1", text).replace(
+            "](../book/", "]("
+        )
         return self.parse_text_to_nodes(text)
 
 
@@ -41,7 +44,9 @@ class Needs(Chapter):
 
     def content_of(self, chapter):
         gpu, receipt = sum(cell.needs_gpu for cell in chapter.cells), chapter.receipt
-        text = f"{len(chapter.cells)} cells, {len(chapter.cells) - gpu} of which run without a GPU. "
+        text = (
+            f"{len(chapter.cells)} cells, {len(chapter.cells) - gpu} of which run without a GPU. "
+        )
         if receipt:
             text += f"The whole run took {receipt['seconds']} seconds on an {receipt['gpu']}, with the environments made before."
         return [nodes.paragraph("", text)]
@@ -59,7 +64,12 @@ class Questions(Chapter):
             cell = chapter.cells[number - 1]
             gpu = " GPU · " if cell.needs_gpu else " "
             words = [nodes.Text(gpu), *self.parse_inline(" ".join(questions))[0]]
-            term = nodes.term("", "", notebook.link(self.env, chapter, f"cell-{number}", nodes.Text(f"[{number}]")), *words)
+            term = nodes.term(
+                "",
+                "",
+                notebook.link(self.env, chapter, f"cell-{number}", nodes.Text(f"[{number}]")),
+                *words,
+            )
             answer = [*seen(cell), *(node for text in answers for node in self.markdown(text))]
             found[-1] += nodes.definition_list_item("", term, nodes.definition("", *answer))
         return found
@@ -69,16 +79,40 @@ class Mistakes(Chapter):
     """For each exercise the wrong answers that the tests know, and what the check says of each."""
 
     def content_of(self, chapter):
-        known = {entry["exercise"]: entry["wrong"] for entry in yaml.safe_load((ANSWERS / f"{chapter.name}.yml").read_text("utf8"))}
+        known = {
+            entry["exercise"]: entry["wrong"]
+            for entry in yaml.safe_load((ANSWERS / f"{chapter.name}.yml").read_text("utf8"))
+        }
         items = [self.exercise(chapter, one, known[one.number]) for one in exercises(chapter)]
         return [nodes.definition_list("", *items, classes=["mistakes"])]
 
     def exercise(self, chapter, one, wrong):
-        links = [notebook.link(self.env, chapter, f"cell-{cell.number}", nodes.Text(f"[{cell.number}]")) for cell in one.solution]
-        term = nodes.term("", "", nodes.Text(f"Exercise {one.number}{' (GPU)' * one.needs_gpu}, solution in cell "), *links)
-        lines = [nodes.list_item("", nodes.paragraph("", "", nodes.Text(f"{answer['why']}: “"), nodes.emphasis("", answer["says"]),
-                                                     nodes.Text("”"))) for answer in wrong]
-        return nodes.definition_list_item("", term, nodes.definition("", nodes.bullet_list("", *lines)))
+        links = [
+            notebook.link(self.env, chapter, f"cell-{cell.number}", nodes.Text(f"[{cell.number}]"))
+            for cell in one.solution
+        ]
+        term = nodes.term(
+            "",
+            "",
+            nodes.Text(f"Exercise {one.number}{' (GPU)' * one.needs_gpu}, solution in cell "),
+            *links,
+        )
+        lines = [
+            nodes.list_item(
+                "",
+                nodes.paragraph(
+                    "",
+                    "",
+                    nodes.Text(f"{answer['why']}: “"),
+                    nodes.emphasis("", answer["says"]),
+                    nodes.Text("”"),
+                ),
+            )
+            for answer in wrong
+        ]
+        return nodes.definition_list_item(
+            "", term, nodes.definition("", nodes.bullet_list("", *lines))
+        )
 
 
 def seen(cell):
@@ -87,7 +121,7 @@ def seen(cell):
     if any("image/svg+xml" in output.get("data", {}) for output in cell.node.outputs) or not lines:
         return []
     if len(lines) > SHOWN:
-        lines = [*lines[:SHOWN // 2], "…", *lines[-(SHOWN // 2):]]
+        lines = [*lines[: SHOWN // 2], "…", *lines[-(SHOWN // 2) :]]
     return [nodes.literal_block("", "\n".join(lines), language="none")]
 
 
@@ -102,7 +136,9 @@ def asked(chapter):
             above = place == 1 and node.source.startswith("<!-- result")
             waits = number in found and not found[number][2]
             if question is not None and (question or above or waits):
-                _, questions, answers = found.setdefault(number if above or not question else number + 1, (heading, [], []))
+                _, questions, answers = found.setdefault(
+                    number if above or not question else number + 1, (heading, [], [])
+                )
                 questions += [question] * bool(question)
                 answers += [told] * bool(told.strip())
             heading = (HEADING.findall(told) or [heading])[-1]

@@ -1,4 +1,5 @@
 """What each release does: a strip under a case's card, and the tables of the page Versions, which are a file to download too."""
+
 import csv
 from html import escape
 from itertools import accumulate, groupby
@@ -8,23 +9,42 @@ from docutils import nodes
 from packaging.version import Version
 from sphinx.util.docutils import SphinxDirective
 
-from casebook.versions import data
+from casebook.authoring.releases import table
 
 from . import notebook
 
-SIGNS = {data.FAILS: "✗", data.WORKS: "✓", data.OTHERWISE: "!", data.CANNOT: "–"}
-KINDS = {data.FAILS: "fails", data.WORKS: "works", data.OTHERWISE: "otherwise", data.CANNOT: "none"}       # in the style sheet
+SIGNS = {table.FAILS: "✗", table.WORKS: "✓", table.OTHERWISE: "!", table.CANNOT: "–"}
+KINDS = {
+    table.FAILS: "fails",
+    table.WORKS: "works",
+    table.OTHERWISE: "otherwise",
+    table.CANNOT: "none",
+}  # in the style sheet
 DAYS = {"release": "its day", "today": "today"}
 LEVELS = {"cpu": "", "gpu": ", on a GPU"}
-COLUMNS = ("case", "library", "release", "released", "as_of", "level", "outcome", "line", "python", "closure", "date", "driver", "gpu")
+COLUMNS = (
+    "case",
+    "library",
+    "release",
+    "released",
+    "as_of",
+    "level",
+    "outcome",
+    "line",
+    "python",
+    "closure",
+    "date",
+    "driver",
+    "gpu",
+)
 FILE = "_static/versions.csv"
 EMPTY = "<td></td>"
-SCREENFUL = 16              # rows of the page Versions below each header
+SCREENFUL = 16  # rows of the page Versions below each header
 
 
 def runs(chapter):
     """The rows of a chapter, without those for which a machine had no Python: they say nothing about the release."""
-    return [row for row in data.rows(chapter) if row.outcome != data.NO_PYTHON]
+    return [row for row in table.rows(chapter) if row.outcome != table.NO_PYTHON]
 
 
 def anchor(row):
@@ -34,7 +54,9 @@ def anchor(row):
 
 def by(rows, *names):
     """Rows in groups of equal attributes, in the order in which they come: [(values, rows), …]."""
-    return data.gathered((tuple(getattr(row, name) for name in names), row) for row in rows).items()
+    return table.gathered(
+        (tuple(getattr(row, name) for name in names), row) for row in rows
+    ).items()
 
 
 def different(rows, name):
@@ -56,10 +78,15 @@ def sign(outcome, attributes="", more=""):
 
 
 def legend(rows, *more):
-    seen, gpus = {row.outcome for row in rows}, {f"GPU: {row.gpu}, driver {row.driver}": None for row in rows if row.gpu}
+    seen, gpus = (
+        {row.outcome for row in rows},
+        {f"GPU: {row.gpu}, driver {row.driver}": None for row in rows if row.gpu},
+    )
     signs = [f"{sign(outcome)} {outcome}" for outcome in SIGNS if outcome in seen]
     days = sorted(row.date for row in rows if row.as_of == "today")
-    words = " \u2002 ".join([*signs, *more, *([f"today: {span(days)}"] if days else []), *map(escape, gpus)])
+    words = " \u2002 ".join(
+        [*signs, *more, *([f"today: {span(days)}"] if days else []), *map(escape, gpus)]
+    )
     return f'<p class="legend">{words}</p>'
 
 
@@ -70,13 +97,16 @@ def scrolling(name, table):
 
 # --- the strip
 
+
 def show_strips(app, tree):
     chapter = notebook.chapter(app, app.env.docname)
     card = next(tree.findall(nodes.table), None)
     if chapter and card:
-        app.env.note_dependency(str(data.path(chapter)))
-        strips = [notebook.html(strip(name, rows)) for (name,), rows in by(runs(chapter), "library")]
-        card.parent[card.parent.index(card) + 1:card.parent.index(card) + 1] = strips
+        app.env.note_dependency(str(table.path(chapter)))
+        strips = [
+            notebook.html(strip(name, rows)) for (name,), rows in by(runs(chapter), "library")
+        ]
+        card.parent[card.parent.index(card) + 1 : card.parent.index(card) + 1] = strips
 
 
 def strip(library, rows):
@@ -85,14 +115,21 @@ def strip(library, rows):
     shared = columns(rows, lines)
     releases = [different(column, "release") for column in shared]
     head = "".join(f'<th scope="col"><span>{span(some)}</span></th>' for some in releases)
-    body = "".join(line(surrounding(*one), (cell(column, *one) for column in shared)) for one in lines)
+    body = "".join(
+        line(surrounding(*one), (cell(column, *one) for column in shared)) for one in lines
+    )
     if len(shared) < len(by(rows, "release")):
         body = line("releases", (f"<td>{len(some)}</td>" for some in releases)) + body
     name = f"Releases of {library}"
-    table = scrolling(name, f'<table class="strip"><tr><th scope="col">with the packages of</th>{head}</tr>{body}</table>')
+    table = scrolling(
+        name,
+        f'<table class="strip"><tr><th scope="col">with the packages of</th>{head}</tr>{body}</table>',
+    )
     more = ["empty: not run"] if EMPTY in body else []
-    return (f'<figure class="releases"><figcaption>{name}</figcaption>{table}{legend(rows, *more)}'
-            f'<details><summary>What they said</summary><dl>{"".join(map(said, shared))}</dl></details></figure>')
+    return (
+        f'<figure class="releases"><figcaption>{name}</figcaption>{table}{legend(rows, *more)}'
+        f"<details><summary>What they said</summary><dl>{''.join(map(said, shared))}</dl></details></figure>"
+    )
 
 
 def surrounding(level, as_of):
@@ -106,9 +143,21 @@ def line(name, cells):
 def columns(rows, lines):
     """Rows in groups: neighbouring releases that end alike in every line share a column."""
     releases = [same for _, same in by(rows, "release")]
-    ends = [bridged([next((row.outcome for row in same if (row.level, row.as_of) == line), None) for same in releases]) for line in lines]
-    return [[row for _, same in column for row in same]
-            for _, column in groupby(zip(zip(*ends, strict=True), releases, strict=True), key=lambda pair: pair[0])]
+    ends = [
+        bridged(
+            [
+                next((row.outcome for row in same if (row.level, row.as_of) == line), None)
+                for same in releases
+            ]
+        )
+        for line in lines
+    ]
+    return [
+        [row for _, same in column for row in same]
+        for _, column in groupby(
+            zip(zip(*ends, strict=True), releases, strict=True), key=lambda pair: pair[0]
+        )
+    ]
 
 
 def bridged(outcomes):
@@ -126,8 +175,14 @@ def cell(column, level, as_of):
     releases, newest = len(different(column, "release")), ran[-1]
     others = "; older ones said something else" if len(set(map(masked, ran))) > 1 else ""
     part = f" {len(ran)} of {releases}" if len(ran) < releases else ""
-    mark = sign(newest.outcome, f' role="img" aria-label="{newest.outcome}{part}"', part and f"<small>{part}</small>")
-    return f'<td title="{newest.release}: {ending(newest.outcome, newest.line)}{others}">{mark}</td>'
+    mark = sign(
+        newest.outcome,
+        f' role="img" aria-label="{newest.outcome}{part}"',
+        part and f"<small>{part}</small>",
+    )
+    return (
+        f'<td title="{newest.release}: {ending(newest.outcome, newest.line)}{others}">{mark}</td>'
+    )
 
 
 def masked(row):
@@ -139,7 +194,7 @@ def said(column):
     """Each end with its last line: in which of the column's releases and surroundings, where not in all."""
     releases, surroundings = span(different(column, "release")), by(column, "level", "as_of")
     items = ""
-    for (outcome, line, some), where in data.gathered(ends(column)).items():
+    for (outcome, line, some), where in table.gathered(ends(column)).items():
         only = [some] * (some != releases) + where * (len(where) < len(surroundings))
         items += f"<dd>{sign(outcome)} {'; '.join(only)}{': ' if only else ''}{ending(outcome, line)}</dd>"
     days = span(sorted(different(column, "released")))
@@ -151,10 +206,14 @@ def ends(column):
     for (level, as_of), rows in sorted(by(column, "level", "as_of")):
         for (outcome, _), alike in groupby(rows, key=lambda row: (row.outcome, masked(row))):
             alike = list(alike)
-            yield (outcome, alike[-1].line, span(different(alike, "release"))), surrounding(level, as_of)
+            yield (
+                (outcome, alike[-1].line, span(different(alike, "release"))),
+                surrounding(level, as_of),
+            )
 
 
 # --- the page
+
 
 class Versions(SphinxDirective):
     """A section for each library: its releases, newest first, and what each case does with them."""
@@ -167,13 +226,21 @@ class Versions(SphinxDirective):
 
 def section(library, rows):
     cases = sorted({row.case for row in rows})
-    linked = [f'<a href="../notebooks/{case}.html" title="{case}">{notebook.number(case)}</a>' for case in cases]
-    releases = groupby(sorted(rows, key=lambda row: Version(row.release), reverse=True), key=lambda row: row.release)
+    linked = [
+        f'<a href="../notebooks/{case}.html" title="{case}">{notebook.number(case)}</a>'
+        for case in cases
+    ]
+    releases = groupby(
+        sorted(rows, key=lambda row: Version(row.release), reverse=True),
+        key=lambda row: row.release,
+    )
     body = [release(list(found), cases) for _, found in releases]
     for place in range(SCREENFUL, len(body), SCREENFUL):
         body[place] = header(map(notebook.number, cases)) + body[place]
     table = scrolling(library, f'<table class="versions">{header(linked)}{"".join(body)}</table>')
-    return nodes.section("", nodes.title("", library), notebook.html(table + legend(rows)), ids=[f"of-{library}"])
+    return nodes.section(
+        "", nodes.title("", library), notebook.html(table + legend(rows)), ids=[f"of-{library}"]
+    )
 
 
 def release(rows, cases):
@@ -185,13 +252,21 @@ def release(rows, cases):
 
 
 def header(cases):
-    return "<tr>" + "".join(f'<th scope="col">{name}</th>' for name in ("Release", *cases, "Day", "Python", "NumPy")) + "</tr>"
+    return (
+        "<tr>"
+        + "".join(
+            f'<th scope="col">{name}</th>' for name in ("Release", *cases, "Day", "Python", "NumPy")
+        )
+        + "</tr>"
+    )
 
 
 def marks(rows):
     """Those of a case and a release, in a box of their own for each level."""
-    return "".join(f'<span class="{level}">{"".join(mark(alike) for _, alike in by(same, "outcome", "line"))}</span>'
-                   for (level,), same in sorted(by(rows, "level")))
+    return "".join(
+        f'<span class="{level}">{"".join(mark(alike) for _, alike in by(same, "outcome", "line"))}</span>'
+        for (level,), same in sorted(by(rows, "level"))
+    )
 
 
 def mark(rows):
@@ -204,9 +279,16 @@ def mark(rows):
 
 def newest(rows):
     """The newest Python, and the newest NumPy, with which a case ended as a case ends; a dash for none."""
-    ended = [row for row in rows if row.outcome in (data.FAILS, data.WORKS)]
-    numpys = [pin.removeprefix("numpy==") for row in ended for pin in row.closure if pin.startswith("numpy==")]
-    return [max(found, key=Version, default="–") for found in ([row.python for row in ended], numpys)]
+    ended = [row for row in rows if row.outcome in (table.FAILS, table.WORKS)]
+    numpys = [
+        pin.removeprefix("numpy==")
+        for row in ended
+        for pin in row.closure
+        if pin.startswith("numpy==")
+    ]
+    return [
+        max(found, key=Version, default="–") for found in ([row.python for row in ended], numpys)
+    ]
 
 
 def write_file(app, exception):
@@ -216,8 +298,11 @@ def write_file(app, exception):
             sheet = csv.writer(file)
             sheet.writerow(COLUMNS)
             for chapter in notebook.chapters(app.env):
-                for row in data.rows(chapter):
-                    sheet.writerow(" ".join(row.closure) if name == "closure" else getattr(row, name) or "" for name in COLUMNS)
+                for row in table.rows(chapter):
+                    sheet.writerow(
+                        " ".join(row.closure) if name == "closure" else getattr(row, name) or ""
+                        for name in COLUMNS
+                    )
 
 
 def setup(app):

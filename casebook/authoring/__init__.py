@@ -1,0 +1,1 @@
+"""What only authors and teachers need."""

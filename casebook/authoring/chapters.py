@@ -1,0 +1,77 @@
+"""The chapters as data: their cells, headers and case cards."""
+
+import functools
+import re
+
+import nbformat
+import yaml
+
+from casebook.cells import notebook
+from casebook.cells.repository import ADDRESS, notebooks
+from casebook.cells.stamp import digest, of_outputs
+
+CARD_KEYS = ("Libraries", "Kind", "Affected", "Fixed in", "You see", "Upstream", "Needs")
+CLAIMS = re.compile(
+    r"(?m)^## What the (?:article|threads) said$"
+)  # above the table of claims and verdicts
+MACHINE_PATH = re.compile(r"/(?:home|root|Users)/\S+|/tmp/\w\S+")
+
+
+class Cell(notebook.Cell):
+    """One code cell of a chapter."""
+
+    def stamp(self):
+        """Two hashes: of the source (right-stripped lines, any address of the repository), and of everything stored below it."""
+        source = "\n".join(
+            line.rstrip() for line in self.source.replace(ADDRESS, "ADDRESS").rstrip().splitlines()
+        )
+        return f"{digest(source)} {of_outputs(self.node.outputs)}"
+
+
+class Chapter(notebook.Notebook):
+    """One notebook of the book."""
+
+    cell = Cell
+
+    def read(self):
+        return nbformat.from_dict(super().read())
+
+    @functools.cached_property
+    def sidecar(self):
+        """What stands beside the notebook, in NN-name.yml: {'figures': {…}, 'wordings': […], 'varies': {…}}, all optional."""
+        path = self.path.with_suffix(".yml")
+        return yaml.safe_load(path.read_text("utf8")) or {} if path.exists() else {}
+
+    def needs(self, seconds):
+        """Row Needs of the card after a run of `seconds`: the GPU cells, whatever stands between, and the minutes."""
+        gpu, two = (
+            sum(cell.needs_gpu for cell in self.cells),
+            sum(cell.gpus > 1 for cell in self.cells),
+        )
+        between = self.card.get("Needs", "").split("; ")[1:-1]
+        minutes = max(1, round(seconds / 60))
+        return "; ".join(
+            [
+                f"a GPU for {gpu} of {len(self.cells)} cells{f', two for {two}' * (two > 0)}"
+                if gpu
+                else "no GPU",
+                *between,
+                f"about {minutes} minute{'s' * (minutes > 1)}",
+            ]
+        )
+
+    def headers(self, gpu):
+        """One header for each environment and build that the chapter uses; those of GPU cells only where there is a GPU."""
+        return distinct(c.header for c in self.cells if c.header and (gpu or not c.needs_gpu))
+
+
+def distinct(headers):
+    """One header for each environment, and for each build in it (a header with a GPU builds for it, others for the host)."""
+    return list(
+        {(h.environment_key, h.build, bool(h.build) and h.gpu): h for h in headers}.values()
+    )
+
+
+def load(names=()):
+    """The chapters with these names (`01-default-arguments` or `01`), or all of them, in order."""
+    return [Chapter(path) for path in notebooks(names)]

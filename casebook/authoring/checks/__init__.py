@@ -1,0 +1,28 @@
+"""What is wrong with a chapter as it is stored: sentences that name the chapter and the place. Nothing is executed.
+
+Every check takes a Chapter and yields the ends of sentences that begin with the chapter's name.
+"""
+
+from casebook.authoring.checks.card import card_problems
+from casebook.authoring.checks.code import code_problems
+from casebook.authoring.checks.exercises import exercise_problems
+from casebook.authoring.checks.prose import prose_problems
+from casebook.authoring.checks.sidecar import sidecar_problems, unreadable
+from casebook.authoring.checks.versions import version_problems
+from casebook.authoring.receipts import receipt_problems
+
+CHECKS = (
+    card_problems,
+    code_problems,
+    prose_problems,
+    exercise_problems,
+    sidecar_problems,
+    version_problems,
+    receipt_problems,
+)
+
+
+def problems(chapter):
+    if why := unreadable(chapter):
+        return [f"{chapter.name}.yml: {why}"]
+    return [f"{chapter.name}{problem}" for check in CHECKS for problem in check(chapter)]

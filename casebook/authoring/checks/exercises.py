@@ -1,0 +1,72 @@
+"""Each exercise has a check that says "Not yet" to it as it is stored, and a solution that the check accepts."""
+
+import ast
+import re
+
+from casebook.authoring.exercises import ROLES, exercises, role
+
+
+def exercise_problems(chapter):
+    found = exercises(chapter)
+    if [one.number for one in found] != list(range(1, len(found) + 1)):
+        yield f": the exercises are numbered {', '.join(str(one.number) for one in found)}"
+    for one in found:
+        yield from (f", exercise {one.number}: {problem}" for problem in form(one))
+    inside = {cell.number for one in found for kind in ROLES for cell in getattr(one, kind)}
+    for cell in chapter.cells:
+        if role(cell) != "given" and cell.number not in inside:
+            yield f", cell [{cell.number}]: tagged {role(cell)}, and belongs to no exercise"
+
+
+def form(one):
+    if len(one.exercise) != 1:
+        yield f"{len(one.exercise)} cells are tagged exercise, not one"
+        return
+    (reader,) = one.exercise
+    for cell in one.given:
+        if cell.number > reader.number:
+            yield f"cell [{cell.number}] follows the reader's cell without a tag: it is a check, or a solution that everybody sees"
+    if not one.check and not reader.pinned:
+        yield "no cell is tagged check"
+    if not one.solution:
+        yield "no cell is tagged solution"
+    shown = "".join(cell.text for cell in one.asked)
+    if any(cell.node.execution_count for cell in one.asked) and (
+        not re.search(r"(?m)^Not yet", shown) or "Correct" in shown
+    ):
+        yield 'as it is stored, its check does not answer "Not yet": is it solved already?'
+    begins = (
+        "Solution: Correct" if one.check else "Solution: "
+    )  # a script that checks itself has words of its own
+    for cell in one.solution:
+        if cell.node.execution_count and (
+            not cell.text.startswith(begins) or "Not yet" in cell.text
+        ):
+            yield f'the output of the solution, cell [{cell.number}], does not begin with "{begins.strip()}"'
+        if not cell.pinned and (taken := sorted(names(reader) & names(cell))):
+            yield f"the solution, cell [{cell.number}], binds {', '.join(taken)} anew, which belongs to the reader"
+
+
+def names(cell):
+    """Names that a kernel cell binds, imported modules aside."""
+    if cell.pinned:
+        return set()
+    plain = "\n".join(line for line in cell.source.splitlines() if not line.startswith("%"))
+    try:
+        tree = ast.parse(plain)
+    except SyntaxError:
+        return set()
+    local = {
+        name
+        for part in ast.walk(tree)
+        if isinstance(part, ast.comprehension)
+        for name in ast.walk(part.target)
+    }
+    bound = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    return bound | {
+        name.id
+        for node in tree.body
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef)
+        for name in ast.walk(node)
+        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store) and name not in local
+    }

@@ -1,0 +1,156 @@
+"""The text between the cells: links, what it names, and the numbers that it tells."""
+
+import re
+
+from casebook import doctor
+from casebook.authoring.chapters import CLAIMS
+from casebook.authoring.checks import figures
+from casebook.authoring.exercises import exercises
+
+CODE = re.compile(r"(?s)```.*?```|`[^`]*`")
+DRAWING = re.compile(r"(?s)<svg.*?</svg>")
+MARKUP = re.compile(r"(?s)<[^>]+>")
+LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")
+THREAD = re.compile(r"https://github\.com/[\w.-]+/([\w.-]+)/(issues|pull|discussions)/(\d+)")
+CARD_ROW = re.compile(r"(?m)^\| \*\*.*$")
+ROW = re.compile(r"(?m)^\|(.*)\|\s*$")
+VERDICTS = "true", "partly", "false", "not testable"
+
+
+def prose_problems(chapter):
+    cells = chapter.notebook.cells
+    for place, cell in enumerate(cells, 1):
+        if cell.cell_type == "markdown":
+            for check in (link_problems, name_problems, verdict_problems):
+                yield from (
+                    f", Markdown in place {place} of {len(cells)} cells: {problem}"
+                    for problem in check(chapter, cell.source)
+                )
+    if chapter.receipt:
+        yield from figure_problems(chapter)
+
+
+def link_problems(chapter, text):
+    for words, target in LINK.findall(re.sub(r"`[^`]*`", "", text)):
+        path = target.partition("#")[0]
+        if path and "://" not in target and not (chapter.path.parent / path).exists():
+            yield f"a link to {path}, which is not there"
+        thread, number = THREAD.match(target), re.search(r"(?:([\w.-]+) )?(PR )?#(\d+)", words)
+        if not thread or not number:
+            continue
+        if number[3] != thread[3] or (number[2] and thread[2] != "pull"):
+            yield f"the link [{words}] leads to {thread[2]}/{thread[3]}"
+        if number[1] and number[1] != "PR" and number[1].lower() != thread[1].lower():
+            yield f"the link [{words}] leads to the repository {thread[1]}"
+
+
+def name_problems(chapter, text):
+    """Cells, exercises and chapters that are named by number."""
+    text = re.sub(
+        r"(?i)exercise \d+ of (?=chapter)",
+        "",
+        LINK.sub(r"\1", CODE.sub("", CARD_ROW.sub("", text))),
+    )
+    chapters = {int(path.name[:2]) for path in chapter.path.parent.glob("[0-9][0-9]-*.ipynb")}
+    there_are = {
+        "cell": range(1, len(chapter.cells) + 1),
+        "exercise": range(1, len(exercises(chapter)) + 1),
+        "chapter": chapters,
+    }
+    for kind, there in there_are.items():
+        for found in re.findall(
+            rf"(?i)\b{kind}s? (\[?\d+\]?(?:(?:,| and| to| or|–) ?\[?\d+\]?)*)", text
+        ):
+            for number in map(int, re.findall(r"\d+", found)):
+                if number not in there:
+                    yield f"it names {kind} {number}, which is not there"
+
+
+def verdict_problems(chapter, text):
+    """The table of claims: a verdict in one of four words, and a place in this chapter that shows it."""
+    if not (heading := CLAIMS.search(text)):
+        return
+    table = [row.split(" | ") for row in ROW.findall(text, heading.end())]
+    headings = re.findall(
+        r"(?m)^##+ (.+)$",
+        "\n".join(c.source for c in chapter.notebook.cells if c.cell_type == "markdown"),
+    )
+    for row in table[2:]:
+        if len(row) != 3:
+            yield f"the row {row[0].strip()[:40]!r} has {len(row)} columns, not claim, verdict and where"
+            continue
+        claim, verdict, place = map(str.strip, row)
+        if not verdict.startswith(VERDICTS):
+            yield f"the verdict on {claim[:40]!r} is {verdict[:20]!r}, not one of {', '.join(VERDICTS)}"
+        elif verdict.startswith("not testable"):
+            continue
+        elif not any(heading.lower() in place.lower() for heading in headings) and not re.search(
+            r"(?i)exercise \d", place
+        ):
+            yield f"the row {claim[:40]!r} names no section of this chapter: {place[:60]!r}"
+
+
+def figure_problems(chapter):
+    """Numbers of the prose that neither an output nor the code shows, and that the sidecar gives no reason for."""
+    cells = chapter.notebook.cells
+    evidence = shown(chapter)
+    reasons = [str(name) for name in chapter.sidecar.get("figures", {})]
+    unused = set(reasons)
+    for place, cell in enumerate(cells, 1):
+        if cell.cell_type != "markdown":
+            continue
+        text = plain(cell.source)
+        for name in sorted(reasons, key=len, reverse=True):
+            here = re.subn(rf"(?<![\w.]){re.escape(name)}(?!\w|\.\d)", " ", text)
+            text, unused = here[0], unused - {name} if here[1] or name in cell.source else unused
+        for figure in figures.told(text):
+            if not any(figure.fits(other) for other in evidence):
+                yield (
+                    f", Markdown in place {place} of {len(cells)} cells: no cell shows {f'{figure.number} {figure.unit}'.strip()}"
+                    f" ({around(text, figure)})"
+                )
+    for name in sorted(unused):
+        yield f", {chapter.name}.yml: figures has {name!r}, which the prose does not tell"
+
+
+def plain(text):
+    """Prose as it is read: no code, no markup, no case card, no claims of the article, no link's words that its address repeats."""
+    text = CARD_ROW.sub("", text)
+    if CLAIMS.search(text):
+        text = re.sub(r"(?m)^\|[^|]*\|", "|", text)
+    text = LINK.sub(
+        lambda link: "" if all(n in link[2] for n in re.findall(r"\d[\d.]*", link[1])) else link[1],
+        CODE.sub("", text),
+    )
+    return MARKUP.sub(" ", text).replace("\u00a0", " ").replace("\u202f", " ")
+
+
+def shown(chapter):
+    """The figures of code, outputs, receipt, card and the doctor's table, without the coordinates of drawings."""
+    receipt = {
+        key: value
+        for key, value in (chapter.receipt or {}).items()
+        if key not in ("cells", "environment")
+    }
+    found = figures.shown(f"{receipt}\n{chapter.card}\n{doctor.CASES}", "")
+    for cell in chapter.cells:
+        outputs = [
+            text
+            for o in cell.node.outputs
+            for text in (
+                o.get("text", ""),
+                *(
+                    MARKUP.sub(" ", text)
+                    for kind, text in o.get("data", {}).items()
+                    if kind.startswith("text/")
+                ),
+            )
+        ]
+        found |= figures.shown("\n".join(outputs), DRAWING.sub(" ", cell.source))
+    return found
+
+
+def around(text, figure):
+    """The words before and after a figure, so that it is found."""
+    place = re.search(rf"(?<![\w.]){re.escape(figure.number)}(?!\w|\.\d)", text).start()
+    return f"… {' '.join(text[max(0, place - 40) : place + 40].split())} …"

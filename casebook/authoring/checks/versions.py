@@ -1,0 +1,70 @@
+"""The doctor's table against what the releases did: NN-name.versions.json. The card is held to the doctor's table, so to both."""
+
+from casebook import doctor
+from casebook.authoring.releases import probe, table
+
+EXPECTED = {
+    doctor.AFFECTED: table.FAILS,
+    doctor.LOOK_OUT: table.FAILS,
+    doctor.NOT_AFFECTED: table.WORKS,
+}
+
+
+def version_problems(chapter):
+    yield from (
+        f", {table.path(chapter).name}: {problem}"
+        for check in (stale, contradictions)
+        for problem in check(chapter)
+    )
+
+
+def stale(chapter):
+    """Rows of another probe than the notebook has now."""
+    keys = {
+        library: {level: found.key for level, found in probe.probes(chapter, library).items()}
+        for library in probe.libraries(chapter)
+    }
+    for entry in table.load(chapter):
+        if entry["library"] not in keys:
+            yield f"{entry['library']} {entry['release']}: the sidecar names no probe of {entry['library']}"
+            continue
+        for level, key in keys[entry["library"]].items():
+            if level in entry and entry[level]["probe"] != key:
+                yield (
+                    f"{entry['library']} {entry['release']}, {level}: the probe has changed since this row; "
+                    f"run `python -m casebook versions {chapter.name[:2]}`"
+                )
+
+
+def contradictions(chapter):
+    """Rows that ended otherwise than the doctor says of the same packages."""
+    told = [case for case in doctor.CASES if case.chapter == chapter.name]
+    cases = {
+        library: [case for case in told if is_about(case, library)]
+        for library in probe.libraries(chapter)
+    }
+    for row in table.rows(chapter):
+        if row.outcome not in EXPECTED.values() or not cases.get(row.library):
+            continue
+        parts = environment(row).parts()
+        for case in cases[row.library]:
+            found = case.examine(parts)
+            if EXPECTED.get(found.status, row.outcome) != row.outcome:
+                day = row.released if row.as_of == "release" else "today"
+                yield (
+                    f"{row.library} {row.release} with the packages of {day}, {row.level}: it {row.outcome}, "
+                    f"but the doctor says {found.status} ({found.why})"
+                )
+
+
+def is_about(case, library):
+    """True where a range of the doctor's case is about this package."""
+    parts = doctor.Machine("", "", {library: "1.0"}).parts()
+    return any(judged.part in parts for judged in case.ranges)
+
+
+def environment(row):
+    """What the doctor would find where the row was run."""
+    packages = dict(pin.split("==") for pin in row.closure)
+    cuda = row.driver and ("13.0" if int(row.driver.partition(".")[0]) >= 580 else "12.9")
+    return doctor.Machine("", row.python or "", packages, row.driver, cuda)

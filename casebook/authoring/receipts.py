@@ -1,0 +1,96 @@
+"""Receipts: which run on which GPU a chapter's outputs come from, and whether they still fit.
+
+A receipt holds GPU, driver, Python, date and seconds of the run, and hashes of everything that made
+the outputs: each cell and what it printed (`cells`), each helper module that a cell imports
+(`modules`), and the pins of the GPU libraries with the folders that cells build (`environment`).
+"""
+
+import tomllib
+from collections.abc import Iterator
+
+from casebook.authoring.chapters import Chapter
+from casebook.cells.repository import ROOT
+from casebook.cells.stamp import digest, tree
+from casebook.execution.modules import imported, sources
+
+KEYS = (
+    "gpu",
+    "compute_capability",
+    "driver",
+    "python",
+    "date",
+    "seconds",
+    "environment",
+    "cells",
+)
+EVERY_SCRIPT = "sitecustomize"  # loaded by each %%pinned cell without an import
+
+
+def environment(chapter: Chapter) -> str:
+    """Hash of the pins of the GPU libraries and of the folders that cells build, such as native/."""
+    folders = sorted({c.header.build for c in chapter.cells if c.header and c.header.build})
+    return digest("\n".join([*gpu_pins(), *(tree(ROOT / folder) for folder in folders)]))
+
+
+def modules(chapter: Chapter) -> dict[str, str]:
+    """Hash of each helper module that a cell of the chapter imports, by name."""
+    found = imported("\n".join(cell.source for cell in chapter.cells))
+    if any(cell.pinned for cell in chapter.cells):
+        found[EVERY_SCRIPT] = sources()[EVERY_SCRIPT]
+    return {name: digest(text) for name, text in sorted(found.items())}
+
+
+def gpu_pins() -> list[str]:
+    """Pins of the libraries that chapters run on: the extra `gpu` of pyproject.toml."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return project["optional-dependencies"]["gpu"]
+
+
+def receipt_problems(chapter: Chapter) -> Iterator[str]:
+    """What a receipt and the chapter say differently: ends of sentences that begin with its name."""
+    receipt = chapter.receipt
+    if not receipt:
+        yield ": no receipt; `make execute` on a machine with a GPU makes one"
+        return
+    if missing := [key for key in KEYS if key not in receipt]:
+        yield f": the receipt lacks {', '.join(missing)}"
+        return
+    if receipt["environment"] != environment(chapter):
+        yield (
+            ": the receipt is stale, the pins of the GPU libraries or native/ have changed since; "
+            "run `make execute`"
+        )
+    yield from module_problems(receipt.get("modules"), modules(chapter))
+    stamps = dict(receipt["cells"])
+    for cell in chapter.cells:
+        stamp, now = stamps.pop(cell.node.id, None), cell.stamp()
+        place = f", cell [{cell.number}]"
+        if stamp is None:
+            yield f"{place}: not in the receipt, so it was added after the run, or the receipt is another notebook's"
+        elif stamp.split()[0] != now.split()[0]:
+            yield f"{place}: edited since the run that the receipt is for; run `make execute`"
+        elif stamp != now:
+            yield f"{place}: its stored output is not the one that the run produced"
+    if stamps:
+        yield f": the receipt has {len(stamps)} cells that the notebook lacks: {', '.join(stamps)}"
+
+
+def module_problems(stored: dict[str, str] | None, now: dict[str, str]) -> Iterator[str]:
+    """The helper modules that differ from those of the run. Nothing for a receipt without modules."""
+    if stored is None:
+        return
+    for name in sorted(stored.keys() | now.keys()):
+        if stored.get(name) != now.get(name):
+            yield (
+                f": the receipt is stale, the helper module {name} has changed since; "
+                "run `make execute`"
+            )
+
+
+def receipt_warnings(chapter: Chapter) -> Iterator[str]:
+    """What is to be executed anew, though nothing is known to be wrong."""
+    if chapter.receipt and "modules" not in chapter.receipt:
+        yield (
+            ": the receipt does not cover the helper modules, which may have changed since; "
+            "run `make execute`"
+        )

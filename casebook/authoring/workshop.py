@@ -1,0 +1,142 @@
+"""Copies of the chapters for a class: what can be predicted is asked, and not told.
+
+Solutions, outputs, receipts, references and the messages in headers are left out, checks are encoded, and every passage is left out that
+the notebook marks as the telling of a result. In a Markdown cell `<!-- result: What will it print? -->` begins such a passage; it ends at
+the next heading, at `<!-- next -->`, or with the cell. The question takes its place. At the beginning of a cell the passage is about the
+code cell above, so there the question moves in front of that one. A mark that begins a line stands alone in it, or Markdown would not see
+the rest of the line.
+"""
+
+import base64
+import re
+import zlib
+from pathlib import Path
+
+import nbformat
+
+from casebook.authoring.chapters import CLAIMS
+from casebook.cells.repository import ROOT
+from casebook.errors import CasebookError
+
+FOLDER = ROOT / "_build" / "workshop"
+MARK = re.compile(r"<!-- (?:(?P<told>result)(?:: (?P<question>.*?))?|next) -->[ \n]?", re.DOTALL)
+HEADING = re.compile(r"(?m)^#{1,6} ")
+ASK = "**Before you run it:**"
+NOTE = "*A copy for a workshop. Say what you expect before you run a cell. Outputs, explanations and solutions are on the book's site.*"
+KEPT_ROWS = "Libraries", "Kind", "Needs"
+LEAD = re.compile(r"(?s)(?:%%\w+[^\n]*\n)?(?:# /// script\n.*?\n# ///\n)?(?:# The check\n)?")
+
+
+def unsolved(notebook):
+    """A notebook as a participant gets it: nothing run, nothing told, and every exercise to be solved."""
+    copy = nbformat.from_dict(notebook)
+    copy.metadata.pop("casebook", None)
+    kept = []
+    for cell in copy.cells:
+        if cell.cell_type == "markdown":
+            cell.source, question = asked(cell.source)
+            if question:
+                above = next(one for one in reversed(kept) if one.cell_type == "markdown")
+                above.source = ask(above.source, question)
+        elif "solution" in cell.metadata.get("tags", []):
+            continue
+        else:
+            cell.outputs, cell.execution_count = [], None
+            cell.source = without_message(cell.source)
+            if "check" in cell.metadata.get("tags", []):
+                cell.source = encoded(cell.source)
+        kept.append(cell)
+    kept[0].source = f"{without_answers(kept[0].source)}\n\n{NOTE}"
+    for cell in kept:
+        if cell.cell_type == "markdown":
+            cell.source = without_verdicts(re.split(r"(?m)^## References$", cell.source)[0]).strip()
+    copy.cells = [cell for cell in kept if cell.source]
+    return copy
+
+
+def passages(text):
+    """Pieces of a Markdown cell, in order: pairs of None and what stays, or of a question ('' for none) and the result that it asks for."""
+    marks = list(MARK.finditer(text))
+    ends = [mark.start() for mark in marks] + [len(text)]
+    yield None, text[: ends[0]]
+    for mark, end in zip(marks, ends[1:], strict=True):
+        told = text[mark.end() : end]
+        heading = HEADING.search(told)
+        cut = (heading.start() if heading else len(told)) if mark["told"] else 0
+        if mark["told"]:
+            yield mark["question"] or "", told[:cut]
+        yield None, told[cut:]
+
+
+def asked(text):
+    """A Markdown cell without the results that it tells, and the question that belongs in front of the code cell above it, or ''."""
+    (_, kept), *rest = passages(text)
+    above = MARK.match(text) and rest[0][0]
+    for question, words in rest[1:] if above else rest:
+        kept = (
+            ask(kept, question)
+            if question is not None
+            else f"{kept}\n\n{words}"
+            if HEADING.match(words)
+            else kept + words
+        )
+    return re.sub(r"\n{3,}", "\n\n", kept), above or ""
+
+
+def ask(text, question):
+    """Text with one question more at its end."""
+    if not question:
+        return text
+    last = text.rstrip().rpartition("\n\n")[2]
+    return (
+        f"{text.rstrip()} {question}\n\n"
+        if last.startswith(ASK)
+        else f"{text.rstrip()}\n\n{ASK} {question}\n\n"
+    )
+
+
+def encoded(source):
+    """A check that judges as it did, and cannot be read at a glance: the magic and the header of the cell, then its body as a code."""
+    lead = LEAD.match(source)[0]
+    body = base64.b64encode(zlib.compress(source.removeprefix(lead).encode(), 9)).decode()
+    lines = "\n".join(f'    "{body[at : at + 76]}"' for at in range(0, len(body), 76))
+    return f"{lead}import base64, zlib\n\nexec(zlib.decompress(base64.b64decode(\n{lines})))"
+
+
+def without_message(source):
+    """A cell whose header names the exception that must come, and not its words."""
+    return re.sub(r"(?m)^# match = .*\n", "", source)
+
+
+def without_answers(card):
+    """The first cell with the rows of the case card that say no more than the title."""
+    return re.sub(
+        r"(?m)^\| \*\*(.+?)\*\* \|.*\n?", lambda row: row[0] if row[1] in KEPT_ROWS else "", card
+    )
+
+
+def without_verdicts(text):
+    """The claims of the article, or of the threads, as a table to be filled in."""
+    if not (heading := CLAIMS.search(text)):
+        return text
+    table, exercises, after = text[heading.end() :].partition("\n## ")
+    table = re.sub(r"(?m)^\| ?(?!-)(.*?) \|.*$", r"| \1 | | |", table)
+    table = re.sub(r"(?im)^\| claim \|.*$", "| Claim | Your verdict | What shows it |", table)
+    return text[: heading.end()] + table + exercises + after
+
+
+def write(chapters, folder=FOLDER):
+    """Write the copies and return their paths. A file that is there and differs may be somebody's work: then nothing is written."""
+    texts = {
+        Path(folder) / chapter.path.name: nbformat.writes(unsolved(chapter.notebook)) + "\n"
+        for chapter in chapters
+    }
+    for path, text in texts.items():
+        if path.exists() and path.read_text(encoding="utf-8") != text:
+            raise CasebookError(
+                f"{path} exists and is not this copy: move it away, or name another folder"
+            )
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8")
+    return list(texts)

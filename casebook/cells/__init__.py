@@ -1,0 +1,1 @@
+"""A cell and its notebook as data: text in, text out."""

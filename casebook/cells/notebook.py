@@ -1,0 +1,187 @@
+"""A notebook file as data: its code cells, their headers, its title and its case card. Read without nbformat, so that it works for
+anybody's notebook, wherever casebook is installed."""
+
+import functools
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from casebook.cells import header as headers
+from casebook.cells.repository import ADDRESS, ROOT
+from casebook.errors import WrongUse
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One code cell. `number` counts the code cells from 1, as the brackets beside an executed cell do."""
+
+    number: int
+    node: dict
+
+    @property
+    def source(self):
+        return self.node["source"]
+
+    @property
+    def body(self):
+        """The source without its magic and its header."""
+        return headers.BLOCK.sub("", self.source.removeprefix("%%pinned"), count=1).lstrip("\n")
+
+    @property
+    def tags(self):
+        return self.node["metadata"].get("tags", [])
+
+    @property
+    def pinned(self):
+        return self.source.startswith("%%pinned")
+
+    @functools.cached_property
+    def _read(self):
+        try:
+            return headers.read(self.source) if self.pinned else None, None
+        except headers.HeaderError as error:
+            return None, str(error)
+
+    @property
+    def header(self):
+        """Header of a %%pinned cell, None for others and for a header with an error."""
+        return self._read[0]
+
+    @property
+    def header_error(self):
+        """The sentence about a header with an error, else None."""
+        return self._read[1]
+
+    @property
+    def gpus(self):
+        """Number of GPUs that it needs."""
+        if self.header:
+            return self.header.gpus if self.header.gpu else 0
+        marked = re.match(r"%%gpu(?: +([1-9]))?\s*?(?:\n|$)", self.source)
+        return int(marked[1] or 1) if marked else 0
+
+    @property
+    def needs_gpu(self):
+        return self.gpus > 0
+
+    @property
+    def varies(self):
+        """True where the outputs differ from run to run and are not compared."""
+        return "nbval-ignore-output" in self.tags
+
+    @property
+    def text(self):
+        """All text that the stored outputs show."""
+        parts = []
+        for output in self.node["outputs"]:
+            data = output.get("data", {})
+            parts += [
+                output.get("text", ""),
+                *output.get("traceback", []),
+                *(data[kind] for kind in data if kind.startswith("text/")),
+            ]
+        return "".join(parts)
+
+
+class Notebook:
+    """One notebook file: `notebook` is its content as nbformat 4 has it, with every text in one piece."""
+
+    cell = Cell
+
+    def __init__(self, path):
+        self.path = Path(path)
+        self.name = self.path.stem
+        self.notebook = self.read()
+        codes = (node for node in self.notebook["cells"] if node["cell_type"] == "code")
+        self.cells = [self.cell(number, node) for number, node in enumerate(codes, 1)]
+
+    def read(self):
+        try:
+            return read(self.path)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise WrongUse(f"{self.path} is no notebook of the format 4 (.ipynb)") from None
+
+    @property
+    def origin(self):
+        """Where its cells come from, in words."""
+        return f"the GPU Python Casebook, {self.name}" if self.of_the_book else self.path.name
+
+    @property
+    def address(self):
+        """Public address of the book that it belongs to, or None."""
+        return ADDRESS if self.of_the_book else None
+
+    @property
+    def of_the_book(self):
+        """True for a notebook of this repository."""
+        return self.path.resolve().parent == ROOT / "notebooks"
+
+    @property
+    def first(self):
+        """Source of its first cell."""
+        return self.notebook["cells"][0]["source"] if self.notebook["cells"] else ""
+
+    @property
+    def receipt(self):
+        return self.notebook["metadata"].get("casebook")
+
+    @property
+    def title(self):
+        """Its first line, where that is a heading; else its name."""
+        line = self.first.partition("\n")[0]
+        return line.removeprefix("# ") if line.startswith("# ") else self.name
+
+    @property
+    def card(self):
+        """The case card of the first cell: {'Libraries': '…', …}, Markdown as written."""
+        return dict(re.findall(r"(?m)^\| \*\*(.+?)\*\* \| (.*?) \|$", self.first))
+
+
+def read(path):
+    """Content of a notebook file of format 4. Raises ValueError, KeyError, TypeError or AttributeError for any other file."""
+    notebook = json.loads(text_of(path))
+    if notebook["nbformat"] != 4:
+        raise ValueError(notebook["nbformat"])
+    for cell in notebook["cells"]:
+        cell["source"] = whole(cell["source"])
+        if not isinstance(cell["source"], str):
+            raise TypeError(cell["source"])
+        cell.setdefault("metadata", {})
+        if cell["cell_type"] == "code":
+            cell["outputs"] = [joined(output) for output in cell.get("outputs", [])]
+    notebook.setdefault("metadata", {})
+    return notebook
+
+
+def text_of(path):
+    """Text of a file that somebody named."""
+    try:
+        return Path(path).read_text("utf-8")
+    except OSError as error:
+        raise WrongUse(f"{path}: {error.strerror}") from None
+    except ValueError:
+        raise WrongUse(f"{path} is no text in UTF-8") from None
+
+
+def joined(output):
+    """An output with its texts whole: a notebook file may hold them as lists of lines."""
+    output = dict(output)
+    if "text" in output:
+        output["text"] = whole(output["text"])
+    if "data" in output:
+        output["data"] = {
+            kind: value if kind.endswith("json") else whole(value)
+            for kind, value in output["data"].items()
+        }
+    return output
+
+
+def whole(text):
+    return "".join(text) if isinstance(text, list) else text
+
+
+def gpus_of(receipt):
+    """The GPUs of the machine that a receipt tells of: "an NVIDIA H200", or "2 × NVIDIA H200"."""
+    count = receipt.get("gpus", 1)
+    return f"{count} × {receipt['gpu']}" if count > 1 else f"an {receipt['gpu']}"

@@ -1,0 +1,42 @@
+"""One look for all plots: SVG without a ground, in colours that read on white and on black, and the same bytes for the same numbers.
+
+Words are grey (more than 4.5:1 on white, 4:1 on black), curves are C0 to C4. A colour that a cell chooses itself, black above all,
+may vanish on one ground.
+"""
+
+INK, FAINT = "#757575", "#80808050"
+STYLE = {
+    "svg.hashsalt": "casebook",
+    "svg.fonttype": "none",
+    "figure.figsize": (7.6, 4.2),
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "axes.edgecolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "font.family": "sans-serif",
+    "font.size": 11,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": FAINT,
+    "axes.axisbelow": True,
+    "lines.linewidth": 2,
+    "legend.frameon": False,
+    "axes.prop_cycle": "cycler('color', ['#1f8a63', '#cf5428', '#4f7ad1', '#9a7400', '#a163b5'])",
+}
+
+
+def use_style():
+    """Set the style and make Jupyter draw SVG without a date. Does nothing where matplotlib is not installed."""
+    try:
+        import matplotlib
+        from matplotlib_inline.backend_inline import set_matplotlib_formats
+    except ImportError:
+        return
+    matplotlib.rcParams.update(STYLE)
+    set_matplotlib_formats("svg", metadata={"Date": None}, bbox_inches="tight")

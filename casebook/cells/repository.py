@@ -1,0 +1,44 @@
+"""The clone of the book that this package lies in; where casebook was installed alone there is none, and what needs it says so."""
+
+from pathlib import Path
+
+from casebook.doctor import BOOK
+from casebook.errors import WrongUse
+
+ROOT = Path(__file__).resolve().parents[2]
+ADDRESS = BOOK.partition("/blob/")[0]
+
+
+def need(what):
+    """Raise WrongUse where there is no clone."""
+    if not there():
+        raise WrongUse(
+            f"{what} needs the book, and casebook is installed alone here: git clone {ADDRESS}, and run it there"
+        )
+
+
+def there():
+    return (ROOT / "_toc.yml").exists()
+
+
+def remedy():
+    """How to get what a command imports."""
+    return (
+        "`make environment`, then take .venv/bin/python"
+        if there()
+        else "python -m pip install casebook"
+    )
+
+
+def notebooks(names=()):
+    """Paths of the chapters with these names (`01-default-arguments` or `01`), or of all, in order.
+
+    Raises WrongUse for a name that no chapter has.
+    """
+    paths = sorted((ROOT / "notebooks").glob("*.ipynb"))
+    for name in names:
+        if not any(path.stem.startswith(name) for path in paths):
+            raise WrongUse(
+                f"no chapter {name!r}; there are {', '.join(path.stem for path in paths)}"
+            )
+    return [path for path in paths if not names or path.stem.startswith(tuple(names))]

@@ -1,0 +1,28 @@
+"""Hashes that tie a stored output to its run."""
+
+import hashlib
+import json
+
+
+def digest(text):
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def of_outputs(outputs):
+    """Hash of everything that is stored below a cell; its texts are whole, not lists of lines."""
+    return digest(json.dumps(outputs, sort_keys=True, ensure_ascii=False))
+
+
+def tree(folder):
+    """Hash of a folder's files, names and contents; its texts for readers (.md) do not count."""
+    files = sorted(
+        p
+        for p in folder.rglob("*")
+        if p.is_file() and p.suffix != ".md" and "__pycache__" not in p.parts
+    )
+    state = hashlib.sha256()
+    for file in files:
+        state.update(
+            f"{file.relative_to(folder)}\n".encode() + hashlib.sha256(file.read_bytes()).digest()
+        )
+    return state.hexdigest()

@@ -1,0 +1,1 @@
+"""From a header to an interpreter."""

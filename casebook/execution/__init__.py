@@ -1,0 +1,1 @@
+"""From a header and an interpreter to an outcome."""

@@ -1,0 +1,102 @@
+"""Other spellings of what numba-cuda-mlir 0.6.0 does not compile, or computes otherwise than numba-cuda: entries for `differential`."""
+
+import numpy as np
+from differential import cuda, kernel, op
+
+
+@kernel("int64 uint8 -> int64", lambda a, b: 3 * b.astype(np.int64))
+def look_up_by_a_byte(a, b, out):
+    i, wide = cuda.threadIdx.x, cuda.shared.array(384, np.int64)
+    for k in range(i, 384, 64):
+        wide[k] = 3 * (k - 128)
+    cuda.syncthreads()
+    table = wide[128:]
+    out[i] = table[np.int64(b[i])]
+
+
+@kernel("int64 -> int64", lambda a: np.r_[a[:-1], 0])
+def all_but_the_last(a, out):
+    i, rest = cuda.threadIdx.x, a[: a.size - 1]
+    if i < rest.size:
+        out[i] = rest[i]
+
+
+@kernel("int64 -> int64", lambda a: np.r_[a[10:100], np.zeros(10, int)])
+def to_the_end_at_most(a, out):
+    i, rest = cuda.threadIdx.x, a[10 : min(100, a.size)]
+    if i < rest.size:
+        out[i] = rest[i]
+
+
+@kernel("int64 -> int64", lambda a: a[::-1])
+def from_the_end(a, out):
+    i = cuda.threadIdx.x
+    out[i] = a[a.size - 1 - i]
+
+
+@kernel("uint8 -> int64", lambda a: np.array([sum(range(v)) for v in a.tolist()]))
+def range_of_a_byte(a, out):
+    i, total = cuda.threadIdx.x, 0
+    for k in range(np.int64(a[i])):
+        total += k
+    out[i] = total
+
+
+@kernel("int32 -> int64", lambda a: np.r_[np.zeros(63, int), a.sum(dtype=np.int64)])
+def atomic_add_of_int32_to_the_last_int64(a, out):
+    cuda.atomic.add(out, out.size - 1, np.int64(a[cuda.threadIdx.x]))
+
+
+@kernel("uint8 -> int32", lambda a: np.bincount(a % 64, minlength=64))
+def atomic_add_at_a_byte(a, out):
+    cuda.atomic.add(out, np.int64(a[cuda.threadIdx.x]) % 64, 1)
+
+
+@kernel("uint32 -> int64", lambda a: np.r_[a.max(), np.zeros(63, int)])
+def atomic_max_of_uint32_in_an_int64(a, out):
+    cuda.atomic.max(out, 0, np.int64(a[cuda.threadIdx.x]))
+
+
+@kernel("int32 -> int32", lambda a: np.where(np.arange(64) == 0, 1, 0))
+def atomic_cas_of_int32(a, out):
+    cuda.atomic.cas(out, 0, np.int32(0), np.int32(1))
+
+
+@kernel("float64 -> float64", lambda a: np.full(32, a[5]), rows=32)
+def float64_of_lane_5_by_shared_memory(a, out):
+    i, lanes = cuda.threadIdx.x, cuda.shared.array(32, np.float64)
+    lanes[i] = a[i]
+    cuda.syncwarp()
+    out[i] = lanes[5]
+
+
+ENTRIES = [
+    op("math.isnan(a)", "float64 -> bool"),
+    op("not a == b", "float32 float32 -> bool"),
+    op("b if b > a else a", "uint32 uint32 -> uint32"),
+    op("np.float64(a) <= b", "uint64 float64 -> bool", judge="float(a) <= b"),
+    op("np.int64(a) ** 3", "int8 -> int64"),
+    op("np.int64(a) | b", "int8 uint8 -> int64"),
+    op("-np.int64(a)", "uint32 -> int64"),
+    op("math.sqrt(float(a))", "uint32 -> float64"),
+    op("cuda.libdevice.llrint(a)", "float64 -> int64", "abs(a) < 10**9", judge="round(a)"),
+    op("math.sin(float(a))", "int32 -> float64", "abs(a) < 10**5", ulp=3),
+    op(
+        "a // b * 100 + a % b",
+        "int32 int32 -> int64",
+        "b != 0",
+        judge="divmod(a, b)[0] * 100 + divmod(a, b)[1]",
+    ),
+    op("min(min(a, b), 3)", "int32 int32 -> int64"),
+    op("a.real == b.real and a.imag == b.imag", "complex128 complex128 -> bool"),
+    look_up_by_a_byte,
+    all_but_the_last,
+    to_the_end_at_most,
+    from_the_end,
+    range_of_a_byte,
+    atomic_add_at_a_byte,
+    atomic_add_of_int32_to_the_last_int64,
+    atomic_max_of_uint32_in_an_int64,
+    atomic_cas_of_int32,
+    float64_of_lane_5_by_shared_memory,
+]

@@ -1,0 +1,107 @@
+"""Which routes from source to machine code an environment has, and which drivers each needs. No GPU, and the standard library alone.
+
+    PYTHON arrows.py                    run by the Python of the environment: with the driver of this machine
+    arrows.report(driver=(13, 0))       with a driver that supports CUDA 13.0; nvidia-smi says it behind "CUDA Version:"
+
+It sees packages of pip: no conda, no CUDA_PATH, nothing that the process has loaded already. It does not ask which GPU there is. Where
+the rules come from: chapter "Newer than the driver, newer than the linker"; that CUDA 12.5 and 12.6 both write PTX 8.5, NVIDIA's table.
+"""
+
+import ctypes
+import re
+from importlib.metadata import distributions
+
+PARTS = {
+    "NVRTC": r"nvidia-cuda-nvrtc(-cu12)?",
+    "NVVM": r"nvidia-cuda-nvcc-cu12|nvidia-nvvm",
+    "nvJitLink": r"nvidia-nvjitlink(-cu12)?",
+}
+
+
+def report(driver=None):
+    """Prints what is there, in the order in which cuda.pathfinder looks, and one line for each route."""
+    driver = driver or of_this_machine()
+    found = {part: installed(pattern) for part, pattern in PARTS.items()}
+    for part, releases in found.items():
+        print(f"{part:10}", ", behind it ".join(map(dotted, releases)) or "no package of pip")
+    print("driver    ", f"of CUDA {dotted(driver)}" if driver else "none on this machine")
+    pathfinder = installed("cuda-pathfinder")
+    if (
+        pathfinder
+        and pathfinder[0] < (1, 2)
+        and any(len(releases) > 1 for releases in found.values())
+    ):
+        print(
+            f"cuda-pathfinder {dotted(pathfinder[0])} has another order of search: what follows is true from 1.2.0 on"
+        )
+    nvrtc, nvvm, linker = (found[part][0] if found[part] else None for part in PARTS)
+    if not nvrtc and not nvvm:
+        return
+    print()
+    for name, maker in ("NVRTC", nvrtc), ("NVVM", nvvm):
+        if maker:
+            ptx = (12, 5) if maker[:2] == (12, 6) else maker[:2]
+            say(f"{name} > PTX > driver", needs(ptx, driver))
+            say(f"{name} > PTX > nvJitLink > driver", through(linker, ptx, driver))
+            crossed = linker and linker[0] > maker[0]
+            say(
+                f"{name} > LTO-IR > nvJitLink > driver",
+                "NOT PROMISED: LTO-IR of an older major version"
+                if crossed
+                else through(linker, maker[:2], driver),
+            )
+    if nvrtc:
+        say("NVRTC > cubin > driver", needs((nvrtc[0], 0), driver))
+    print("\nnumba-cuda goes NVVM > LTO-IR > nvJitLink > driver, CuPy goes NVRTC > cubin > driver.")
+    print(
+        "Not looked at: which GPU there is, and whether compiler and linker know it; conda; CUDA_PATH."
+    )
+
+
+def say(route, what):
+    print(f"{route:36}{what}")
+
+
+def through(linker, maker, driver):
+    """What a route by way of nvJitLink needs: its cubins load on drivers of its major version."""
+    if not linker:
+        return "no nvJitLink among the packages"
+    return (
+        needs((linker[0], 0), driver)
+        if linker[:2] >= maker
+        else "BROKEN: nvJitLink is older than the compiler"
+    )
+
+
+def needs(oldest, driver):
+    """The oldest driver that will do, and whether this one will."""
+    here = "" if not driver else ": this one will do" if driver >= oldest else ": THIS ONE IS OLDER"
+    return f"needs a driver of CUDA {dotted(oldest)}{here}"
+
+
+def installed(pattern):
+    """Releases of one part, the one first that cuda.pathfinder 1.2.0 and later find first: that of CUDA 13's folder, before CUDA 12's."""
+    names = (
+        p
+        for p in distributions()
+        if re.fullmatch(pattern, re.sub(r"[-_.]+", "-", p.metadata["Name"] or "").lower())
+    )
+    return sorted({tuple(map(int, re.findall(r"\d+", p.version)[:3])) for p in names}, reverse=True)
+
+
+def of_this_machine():
+    """CUDA release that the driver supports, (13, 0); None without a driver."""
+    version = ctypes.c_int()
+    try:
+        failed = ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(version))
+    except OSError:
+        return None
+    return None if failed else (version.value // 1000, version.value % 1000 // 10)
+
+
+def dotted(release):
+    return ".".join(map(str, release))
+
+
+if __name__ == "__main__":
+    report()

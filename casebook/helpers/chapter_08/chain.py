@@ -1,0 +1,396 @@
+"""Every NVIDIA compiler and linker of this environment, asked one by one through ctypes. Only load() needs a GPU.
+
+    chain.compile()     one kernel, by each NVRTC and each libNVVM, into the folder made/
+    chain.link()        gives each file of made/ to each nvJitLink, and each PTX to each ptxas; their cubins go to linked/
+    chain.labels()      gives objects to each nvJitLink, with other numbers where they say their age
+    chain.load()        gives every file of both folders to the driver, launches the kernel and looks at the result
+
+Packages of CUDA 12 and 13 have different names, so one environment holds two releases of each tool. A folder that cells share
+(`%%pinned --folder NAME`) carries the files from one environment to the next.
+"""
+
+import ctypes
+import os
+import subprocess
+import sys
+import tempfile
+from importlib.metadata import distributions
+from pathlib import Path
+from types import SimpleNamespace
+
+LIBRARIES = {
+    "NVRTC": "libnvrtc.so.",
+    "NVVM": "libnvvm.so",
+    "nvJitLink": "libnvJitLink.so.",
+    "ptxas": "bin/ptxas",
+}
+KINDS = {
+    "NVRTC": {
+        "ptx": "-arch=compute_90",
+        "ltoir": "-arch=compute_90 -dlto",
+        "object": "-arch=sm_90 -rdc=true",
+        "cubin": "-arch=sm_90",
+    },
+    "NVVM": {"ptx": "-arch=compute_90", "ltoir": "-arch=compute_90 -gen-lto"},
+}
+NAMES = {"ptx": "PTX", "ltoir": "LTO-IR", "object": "object", "cubin": "cubin"}
+CUINFO = b"\xe8\x03\0\0NVIDIA Corp\0"  # begins the note .note.nv.cuinfo: its type and its owner; the release stands 20 bytes on
+INPUT = {"object": 1, "cubin": 1, "ptx": 2, "ltoir": 3}  # enum nvJitLinkInputType
+CUDA = 'extern "C" __global__ void k(float *x) { x[threadIdx.x] += 1; }'
+NVVM_IR = """target datalayout = "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-\
+f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64"
+target triple = "nvptx64-nvidia-cuda"
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+@llvm.used = appending global [1 x i8*] [i8* bitcast (void (float*)* @k to i8*)], section "llvm.metadata"
+define void @k(float* %x) {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %p = getelementptr float, float* %x, i32 %t
+  %v = load float, float* %p
+  %w = fadd float %v, 1.0
+  store float %w, float* %p
+  ret void
+}
+!nvvm.annotations = !{!0}
+!0 = !{void (float*)* @k, !"kernel", i32 1}
+!nvvmir.version = !{!1}
+!1 = !{i32 2, i32 0}
+"""
+
+
+def tools(name):
+    """Where the environment has a tool, {release of its package: path}, oldest first."""
+    found = {}
+    for package in distributions():
+        if package.metadata["Name"].startswith("nvidia-"):
+            for file in package.files or ():
+                if LIBRARIES[name] in str(file) and "alt" not in file.name:
+                    found[package.version] = str(package.locate_file(file))
+    return dict(sorted(found.items(), key=lambda pair: order(pair[0])))
+
+
+def order(release):
+    return [int(part) for part in release.split(".")]
+
+
+def short(release):
+    return ".".join(release.split(".")[:2])
+
+
+# --- compile
+
+
+def compile(folder="made"):
+    """Files NAME-RELEASE.KIND in `folder`; prints their sizes, and what their first lines say of their age."""
+    Path(folder).mkdir(exist_ok=True)
+    for name, kinds in KINDS.items():
+        for release, path in tools(name).items():
+            for kind, options in kinds.items():
+                code = (nvrtc if name == "NVRTC" else nvvm)(opened(path), kind, options.split())
+                Path(folder, f"{name}-{release}.{kind}").write_bytes(code)
+                size = (
+                    f"{len(code):5} bytes" if kind != "ltoir" else ""
+                )  # LTO-IR holds the folder's name, so its size varies
+                print(f"{name:5} {release:8} {NAMES[kind]:7}{size:14}{age(code)}".rstrip())
+
+
+def age(code):
+    """What a file says of the release that made it: PTX its version (and its GPU), an ELF file fields of its header and of its note."""
+    if code[:4] == b"\x7fELF":
+        note = code.find(CUINFO)
+        said = (
+            f", cuinfo {int.from_bytes(code[note + 20 : note + 24], 'little')}" if note >= 0 else ""
+        )
+        return f"OS ABI {code[7]}, e_version {int.from_bytes(code[20:24], 'little')}{said}"
+    return " ".join(
+        line
+        for line in code.decode("latin-1").splitlines()
+        if line.startswith((".version", ".target"))
+    )
+
+
+def labels(folder="made"):
+    """Prints up to which number each nvJitLink takes an object, in the places where CUDA 12 and 13 write their release."""
+    for linker, path in tools("nvJitLink").items():
+        for made_by, place in (
+            ("12.0.140", "e_version"),
+            ("13.0.88", "e_version"),
+            ("13.0.88", "cuinfo"),
+        ):
+            file = Path(folder, f"NVRTC-{made_by}.object")
+            taken = [
+                number
+                for number in (*range(100, 140), 999)
+                if nvjitlink(path, linker, relabelled(file, place, number), "object").word == "yes"
+            ]
+            most = "any" if 999 in taken else f"up to {max(taken)}" if taken else "none"
+            print(f"nvJitLink {linker:9}object of {made_by:9}{place:10}{most}")
+
+
+def relabelled(file, place, number):
+    """An object with another number in its "e_version" or "cuinfo": its release, as CUDA 12 and as CUDA 13 write it for sm_90."""
+    code = bytearray(Path(file).read_bytes())
+    at = {"e_version": 20, "cuinfo": code.find(CUINFO) + 20}[place]
+    code[at : at + 4] = number.to_bytes(4, "little")
+    return bytes(code)
+
+
+def opened(path):
+    """The library; before NVRTC its builtins, which NVRTC 13.0 does not find beside itself: the wheel lacks an RPATH."""
+    for builtins in (
+        Path(path).parent.glob("libnvrtc-builtins.so.*") if "nvrtc" in Path(path).name else ()
+    ):
+        ctypes.CDLL(str(builtins))
+    return ctypes.CDLL(path)
+
+
+def nvrtc(library, kind, options):
+    get = {"ptx": "PTX", "ltoir": "LTOIR"}.get(kind, "CUBIN")
+    program = ctypes.c_void_p()
+    ok(library.nvrtcCreateProgram(ctypes.byref(program), CUDA.encode(), b"k.cu", 0, None, None))
+    ok(library.nvrtcCompileProgram(program, len(options), strings(options)))
+    return content(
+        getattr(library, f"nvrtcGet{get}Size"), getattr(library, f"nvrtcGet{get}"), program
+    )
+
+
+def nvvm(library, kind, options):
+    program, text = ctypes.c_void_p(), NVVM_IR.encode()
+    ok(library.nvvmCreateProgram(ctypes.byref(program)))
+    ok(library.nvvmAddModuleToProgram(program, text, ctypes.c_size_t(len(text)), b"k"))
+    ok(library.nvvmCompileProgram(program, len(options), strings(options)))
+    return content(library.nvvmGetCompiledResultSize, library.nvvmGetCompiledResult, program)
+
+
+def ok(status):
+    if status:
+        raise RuntimeError(f"status {status}")
+
+
+def strings(words):
+    return (ctypes.c_char_p * len(words))(*(word.encode() for word in words))
+
+
+def content(get_size, get, handle):
+    size = ctypes.c_size_t()
+    ok(get_size(handle, ctypes.byref(size)))
+    buffer = ctypes.create_string_buffer(max(size.value, 1))
+    ok(get(handle, buffer))
+    return buffer.raw
+
+
+# --- link
+
+
+def link(folder="made", into="linked"):
+    """Prints for each linker a row for each kind of file: yes, or the error's number; then each message once."""
+    Path(into).mkdir(exist_ok=True)
+    files, messages = sorted(Path(folder).iterdir(), key=key), {}
+    releases = sorted(
+        {release_of(file) for file in files if file.name.startswith("NVRTC")}, key=order
+    )
+    print(f"{'files of the compilers of':27}", *(f"{short(release):>5}" for release in releases))
+    for linker in "nvJitLink", "ptxas":
+        for release, path in tools(linker).items():
+            rows = {}
+            for file in files:
+                name, kind = file.name.split("-")[0], file.suffix[1:]
+                if linker == "ptxas" and kind != "ptx":
+                    continue
+                result = (nvjitlink if linker == "nvJitLink" else ptxas)(
+                    path, release, file.read_bytes(), kind
+                )
+                if result.word == "yes":
+                    Path(into, f"{file.name}-{linker}-{release}.cubin").write_bytes(result.cubin)
+                rows.setdefault(f"{NAMES[kind]} of {name}", []).append(result.word)
+                if result.message:
+                    messages.setdefault((linker, release, result.word, NAMES[kind]), result.message)
+            print(f"{linker} {release}")
+            for title, words in rows.items():
+                print(f"    {title:23}", *(f"{word:>5}" for word in words))
+    print()
+    for (linker, release, word, name), message in messages.items():
+        print(f"{linker} {release}, {word} ({name}): {message}")
+
+
+def key(file):
+    """For sorting: kind, then compiler, then its release, then the linker."""
+    title, release = origin(file)
+    kind = ["PTX", "LTO-IR", "cubin", "object"].index(title.split()[0])
+    return ", by " in title, title.partition(", by ")[2], kind, title, order(release)
+
+
+def release_of(file):
+    return origin(file)[1]
+
+
+def nvjitlink(path, release, code, kind):
+    """One input to one nvJitLink: .cubin or None, .word for a table, .message."""
+    library, major = ctypes.CDLL(path), release.split(".")[0]
+    call = {
+        name: getattr(library, f"__nvJitLink{name}_{major}_0")
+        for name in (
+            "Create",
+            "AddData",
+            "Complete",
+            "GetErrorLogSize",
+            "GetErrorLog",
+            "GetLinkedCubinSize",
+            "GetLinkedCubin",
+            "Destroy",
+        )
+    }
+    options, handle = ["-arch=sm_90"] + ["-lto"] * (kind == "ltoir"), ctypes.c_void_p()
+    ok(call["Create"](ctypes.byref(handle), ctypes.c_uint32(len(options)), strings(options)))
+    with quiet() as said:
+        status = call["AddData"](
+            handle, ctypes.c_int(INPUT[kind]), code, ctypes.c_size_t(len(code)), b"k"
+        ) or call["Complete"](handle)
+    if status:
+        log = content(call["GetErrorLogSize"], call["GetErrorLog"], handle).decode(errors="replace")
+        return SimpleNamespace(
+            cubin=None,
+            word=str(status),
+            message=" ".join((log + " " + said.text).replace("\0", " ").split()),
+        )
+    cubin = content(call["GetLinkedCubinSize"], call["GetLinkedCubin"], handle)
+    call["Destroy"](ctypes.byref(handle))
+    return SimpleNamespace(
+        cubin=cubin, word="yes" if b".text.k\0" in cubin else "empty", message=""
+    )
+
+
+def ptxas(path, release, code, kind):
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "k.ptx").write_bytes(
+            code.rstrip(b"\0")
+        )  # NVRTC's buffer ends with a zero, which is no PTX
+        done = subprocess.run(
+            [path, "-arch=sm_90", "k.ptx", "-o", "k.cubin"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode:
+            word = "SEGV" if done.returncode == -11 else str(done.returncode)
+            return SimpleNamespace(
+                cubin=None,
+                word=word,
+                message=" ".join((done.stdout + done.stderr).split()) or "(no text)",
+            )
+        return SimpleNamespace(cubin=Path(folder, "k.cubin").read_bytes(), word="yes", message="")
+
+
+class quiet:
+    """Keeps what a library writes to stderr: .text holds its distinct lines."""
+
+    def __enter__(self):
+        self.file, self.old = tempfile.TemporaryFile(), os.dup(2)
+        os.dup2(self.file.fileno(), 2)
+        return self
+
+    def __exit__(self, *_):
+        os.dup2(self.old, 2)
+        os.close(self.old)
+        self.file.seek(0)
+        self.text = " ".join(dict.fromkeys(self.file.read().decode(errors="replace").splitlines()))
+        self.file.close()
+
+
+# --- load
+
+
+def load(folder="made", into="linked"):
+    """Prints what the driver does with every file: a row for each kind, and each linker's rows where not everything runs."""
+    version = ctypes.c_int()
+    ok(ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(version)))
+    print("the driver supports CUDA", f"{version.value // 1000}.{version.value % 1000 // 10}")
+    files = [
+        file
+        for place in (folder, into)
+        for file in sorted(Path(place).iterdir(), key=key)
+        if file.suffix in (".ptx", ".cubin", ".object")
+    ]
+    rows, messages = {}, {}
+    for file, answer in zip(files, answers(files), strict=True):
+        title, release = origin(file)
+        rows.setdefault(title, {})[release] = "runs" if answer == "runs" else "no"
+        if answer != "runs":
+            messages.setdefault(f"{title}: {answer}", []).append(short(release))
+    releases = sorted({release for row in rows.values() for release in row}, key=order)
+    releases = list({short(release): None for release in releases})
+    print(f"{'':40}", *(f"{release:>5}" for release in releases))
+    for title, row in rows.items():
+        if ", by " not in title or "no" in row.values():
+            words = {short(release): word for release, word in row.items()}
+            print(f"{title:40}", *(f"{words.get(release, ''):>5}" for release in releases))
+    whole = [row for title, row in rows.items() if ", by " in title and "no" not in row.values()]
+    print(
+        f"{sum(map(len, whole))} cubins that a linker made of such files, in {len(whole)} rows more: all run\n"
+    )
+    for message, found in messages.items():
+        print(f"{message} ({', '.join(found)})")
+
+
+def origin(file):
+    """Title of a row and release of the compiler: NVRTC-13.5.37.object-nvJitLink-12.6.85.cubin is an object, by nvJitLink 12.6.85."""
+    name, release_and_kind, *linker = file.name.removesuffix(
+        ".cubin" if file.name.count("-") > 1 else ""
+    ).split("-")
+    release, kind = release_and_kind.rsplit(".", 1)
+    return f"{NAMES[kind]} of {name}" + (f", by {' '.join(linker)}" if linker else ""), release
+
+
+def answers(files, at_once=16):
+    """What launch() says of each file, in a process of its own: some errors stay until the process ends."""
+    for start in range(0, len(files), at_once):
+        children = [
+            subprocess.Popen(
+                [sys.executable, __file__, str(file)], stdout=subprocess.PIPE, text=True
+            )
+            for file in files[start : start + at_once]
+        ]
+        for child in children:
+            said = child.communicate()[0].strip()
+            yield said if not child.returncode else f"exit status {child.returncode}"
+
+
+def launch(path):
+    """Load one file, launch its kernel on 32 floats: "runs", "runs, wrong result", or call and name of the error."""
+    cuda, code = ctypes.CDLL("libcuda.so.1"), Path(path).read_bytes() + b"\0"
+    context, module, kernel, pointer = (ctypes.c_void_p() for _ in range(4))
+    values = (ctypes.c_float * 32)(*range(32))
+    argument = (ctypes.c_void_p * 1)(ctypes.cast(ctypes.byref(pointer), ctypes.c_void_p))
+    size, one = ctypes.c_size_t(128), ctypes.c_uint(1)
+    for name, *arguments in (
+        ("cuInit", 0),
+        ("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0),
+        ("cuCtxSetCurrent", context),
+        ("cuModuleLoadData", ctypes.byref(module), code),
+        ("cuModuleGetFunction", ctypes.byref(kernel), module, b"k"),
+        ("cuMemAlloc_v2", ctypes.byref(pointer), size),
+        ("cuMemcpyHtoD_v2", pointer, values, size),
+        (
+            "cuLaunchKernel",
+            kernel,
+            one,
+            one,
+            one,
+            ctypes.c_uint(32),
+            one,
+            one,
+            0,
+            None,
+            argument,
+            None,
+        ),
+        ("cuMemcpyDtoH_v2", values, pointer, size),
+    ):
+        if status := getattr(cuda, name)(*arguments):
+            error = ctypes.c_char_p()
+            cuda.cuGetErrorName(status, ctypes.byref(error))
+            return f"{name}: {(error.value or str(status).encode()).decode()}"
+    return "runs" if list(values) == [float(n + 1) for n in range(32)] else "runs, wrong result"
+
+
+if __name__ == "__main__":
+    print(launch(sys.argv[1]))

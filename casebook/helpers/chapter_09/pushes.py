@@ -1,0 +1,64 @@
+"""Judges a halo exchange in which each device sends its edge rows: on devices made of NumPy, in many orders, and with one held back."""
+
+import contextlib as _contextlib
+import itertools as _itertools
+
+import halo as _halo
+import numpy as _np
+import pretend as _pretend
+
+_SWEEPS = 10
+
+
+class _Watched(_pretend.Device):
+    """Counts the waits that are asked for and the sweeps that are done; with `held`, it never begins its first sweep."""
+
+    waits, swept, held = 0, 0, False
+
+    def wait(self, event, stream):
+        self.waits += 1
+        super().wait(event, stream)
+
+    def sweep(self, u, v, stream):
+        if self.held:
+            super().wait({"reached": False}, stream)
+        super().sweep(u, v, stream)
+        self.streams[stream].append(self._count)
+
+    def _count(self):
+        self.swept += 1
+
+
+def check_pushed(pushed):
+    """A sentence that begins with "Correct" or "Not yet"."""
+    plate = _np.random.default_rng(3).random((20, 7))
+    right, spare = _halo.by_numpy(plate, _SWEEPS), False
+    for gpus, seed in _itertools.product((1, 2, 3), range(150)):
+        devices = _pretend.devices(gpus, seed, _Watched)
+        strips = _halo.cut(plate, devices)
+        try:
+            pushed(strips, _SWEEPS)
+            _pretend.finish(devices)
+        except RuntimeError:
+            return f"Not yet: with {gpus} devices every stream waits for another."
+        if not _np.array_equal(_halo.joined(plate, strips), right):
+            return f"Not yet: order {seed} of {gpus} devices is wrong."
+        spare = spare or any(
+            device.waits > _SWEEPS * ((k > 0) + (k + 1 < gpus)) for k, device in enumerate(devices)
+        )
+    if spare:
+        return "Not yet: right, but with more waits than needed: one for each neighbour and sweep is enough."
+    for held in range(3):
+        if idle := _idle(pushed, plate, held):
+            return f"Not yet: right, but the first sweep of device {idle[0]} waits for that of device {held}."
+    return "Correct: 450 orders, and no device waits for another's first sweep."
+
+
+def _idle(pushed, plate, held):
+    """Which of three devices do not get through their first sweep when one is held back."""
+    devices = _pretend.devices(3, 0, _Watched)
+    devices[held].held = True
+    pushed(_halo.cut(plate, devices), 1)
+    with _contextlib.suppress(RuntimeError):
+        _pretend.finish(devices)
+    return [k for k, device in enumerate(devices) if k != held and not device.swept]

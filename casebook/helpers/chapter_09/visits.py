@@ -1,0 +1,47 @@
+"""Pays visits with a context manager of the reader's, on the stand-in for the driver, and looks what is current."""
+
+import two_devices as _two_devices
+from cuda.bindings import driver as _driver
+from cuda.core import Device as _Device
+
+
+def _paid(visit, number, inner=None, fail=False):
+    """What went wrong in a visit to device `number`, with one to `inner` inside, with an exception; or None."""
+    before = _two_devices.current()
+    try:
+        with visit(number):
+            if _two_devices.current() != number:
+                return (
+                    f"inside the visit to {number} the current device is {_two_devices.current()}"
+                )
+            if inner is not None and (said := _paid(visit, inner)):
+                return said
+            if _two_devices.current() != number:
+                return f"the visit to {inner} inside the one to {number} ended on {_two_devices.current()}"
+            if fail:
+                raise KeyError
+    except KeyError:
+        pass
+    if _two_devices.current() != before:
+        return f"before the visit: {before}, after it: {_two_devices.current()}"
+    return None
+
+
+def check_visits(visit):
+    """A sentence that begins with "Correct" or "Not yet"."""
+    for home in (None, 0, 1):
+        while _two_devices.current() is not None:
+            _driver.cuCtxPopCurrent()
+        if home is not None:
+            _Device(home).set_current()
+        for number, inner, fail in (
+            (1, None, False),
+            (0, None, False),
+            (0, 1, False),
+            (1, 1, False),
+            (1, None, True),
+            (0, 1, True),
+        ):
+            if said := _paid(visit, number, inner, fail):
+                return f"Not yet: {said}{' (an exception inside)' * fail}."
+    return "Correct: eighteen visits, and the thread has not changed."

@@ -1,0 +1,101 @@
+"""The chapters as they are stored, and what the files of the book repeat from each other."""
+
+import re
+
+import pytest
+
+from casebook.authoring import chapters, receipts
+from casebook.authoring.chapters import ROOT
+from casebook.authoring.checks import problems
+from casebook.authoring.exercises import exercises
+from casebook.cells import repository
+
+BOOKS = chapters.load()
+HEADINGS = [
+    "The symptom",
+    "Without a GPU",
+    "Why it happens",
+    "The fix",
+    "What it costs",
+    "Still biting",
+    "What the article said",
+    "Exercises",
+    "References",
+]
+SHORT = {
+    "What it costs",
+    "Still biting",
+    "What the article said",
+    "Exercises",
+}  # what a short case may leave out
+
+each_chapter = pytest.mark.parametrize("book", BOOKS, ids=lambda book: book.name)
+
+
+def markdown(book):
+    return "\n\n".join(cell.source for cell in book.notebook.cells if cell.cell_type == "markdown")
+
+
+@each_chapter
+def test_outputs_and_receipt_fit(book):
+    if found := problems(book):
+        pytest.fail("\n".join(found), pytrace=False)
+
+
+@each_chapter
+def test_form(book):
+    """A chapter (01 to 09) has every section and three exercises; a short case (from 10 on) is short and may leave some out."""
+    other = {"Exercise": "Exercises", "What the threads said": "What the article said"}
+    found = [
+        other.get(heading, heading) for heading in re.findall(r"(?m)^## (.+)$", markdown(book))
+    ]
+    if book.name < "10":
+        assert found == HEADINGS
+        assert len(exercises(book)) >= 3
+    else:
+        assert found == [
+            heading for heading in HEADINGS if heading in found or heading not in SHORT
+        ]
+        assert len(book.cells) <= 12, f"{len(book.cells)} code cells"
+
+
+@each_chapter
+def test_setup_cell_is_the_same_everywhere_and_names_the_address(book):
+    setup = [cell for cell in book.cells if "setup" in cell.tags]
+    assert [cell.number for cell in setup] == [1]
+    assert setup[0].source == BOOKS[0].cells[0].source
+    assert f'"casebook[gpu] @ git+{repository.ADDRESS}"' in setup[0].source
+
+
+@each_chapter
+def test_plain_markdown_only(book):
+    assert not re.search(r"(?m)^(```\{|:::|\{[a-z]+\}`)", markdown(book))
+
+
+@each_chapter
+def test_equal_pins_share_one_environment(book):
+    """Headers with the same pins but another requires-python would make the same environment twice."""
+    ranges = {}
+    for header in book.headers(gpu=True):
+        ranges.setdefault(tuple(sorted(header.dependencies)), set()).add(header.requires_python)
+    assert all(len(found) == 1 for found in ranges.values())
+
+
+def test_table_of_contents_lists_every_chapter():
+    listed = re.findall(r"file: (notebooks/\S+)", (ROOT / "_toc.yml").read_text())
+    assert listed == [f"notebooks/{book.name}" for book in BOOKS]
+
+
+def test_gpu_extra_has_the_pins_of_requirements():
+    pinned = set(re.findall(r"(?m)^([\w.-]+==[\w.]+)", (ROOT / "requirements.txt").read_text()))
+    assert pinned.issuperset(receipts.gpu_pins())
+
+
+def test_requirements_name_no_host():
+    assert "://" not in (ROOT / "requirements.txt").read_text()
+
+
+def test_requirements_are_locked_from_requirements_in():
+    locked = dict(re.findall(r"(?m)^([\w.-]+)==([\w.]+)", (ROOT / "requirements.txt").read_text()))
+    for line in re.findall(r"(?m)^([\w-]+)==([\w.]+)", (ROOT / "requirements.in").read_text()):
+        assert locked[line[0]].startswith(line[1].removesuffix("."))

@@ -1,0 +1,285 @@
+"""Exercises, live: refused as stored, wrong answers refused with words that help, right ones and the book's own solution accepted.
+
+tests/answers/NN-name.yml holds the answers: for each exercise `wrong` (why, answer or edit, says) and `right` (why, answer or edit).
+"""
+
+import ast
+import collections
+import functools
+import gc
+import importlib
+import json
+import math
+import re
+from dataclasses import replace
+
+import pytest
+import yaml
+from helpers import ROOT
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+from traitlets.config import Config
+
+from casebook.authoring import chapters
+from casebook.authoring.exercises import exercises
+from casebook.cells.header import BLOCK, read
+from casebook.environments import gpu
+from casebook.errors import UnexpectedOutcome
+from casebook.execution.script import Outcome, check
+from casebook.execution.script import run as run_script
+from casebook.magics import NO_GPU
+
+BOOKS = [book for book in chapters.load() if exercises(book)]
+
+
+@functools.cache
+def answers(book):
+    path = ROOT / "tests/answers" / f"{book.name}.yml"
+    return (
+        {entry["exercise"]: entry for entry in yaml.load(path.read_text("utf8"), yaml.CSafeLoader)}
+        if path.exists()
+        else {}
+    )
+
+
+def attempts(kind):
+    """Every answer of one kind, as a parameter (chapter, exercise, answer)."""
+    for book in BOOKS:
+        for number, entry in answers(book).items():
+            for one in exercises(book):
+                if one.number == number and len(one.exercise) == 1:
+                    yield from (
+                        pytest.param(
+                            book, one, answer, id=f"{book.name}-{number}-{answer.get('why')}"
+                        )
+                        for answer in entry.get(kind) or []
+                    )
+
+
+EXERCISES = [
+    pytest.param(book, one, id=f"{book.name}-{one.number}")
+    for book in BOOKS
+    for one in exercises(book)
+    if len(one.exercise) == 1
+]
+
+
+@pytest.fixture(scope="module")
+def shell():
+    """What a kernel runs cells with; it remembers nothing from one attempt to the next."""
+    shell = InteractiveShell(
+        config=Config({"HistoryManager": {"enabled": False}}), colors="nocolor"
+    )
+    said(shell, BOOKS[0].cells[0].source)
+    importlib.import_module("no_driver")
+    routes = importlib.import_module("routes")
+    gc.freeze()  # each reset collects garbage; the modules and tests that are loaded by now need not be searched for it
+    with pytest.MonkeyPatch.context() as patch:
+        for name in (
+            "build",
+            "to_ptx",
+        ):  # the answers to chapter 3 ask the compiler the same 14 times
+            patch.setattr(routes, name, functools.cache(getattr(routes, name)))
+        yield shell
+    gc.unfreeze()
+
+
+@pytest.fixture
+def run(shell, monkeypatch):
+    """run(book, cells): what cells print and raise, each on its own, after the setup cell, in a fresh namespace."""
+
+    def run(book, sources):
+        monkeypatch.chdir(book.path.parent)
+        shell.reset()
+        return [said(shell, source) for source in [book.cells[0].source, *sources]][1:]
+
+    return run
+
+
+def said(shell, source):
+    with capture_output() as captured:
+        ended = shell.run_cell(source, store_history=False)
+    error = ended.error_before_exec or ended.error_in_exec
+    return (
+        captured.stdout + captured.stderr + (f"\n{type(error).__name__}: {error}" if error else "")
+    )
+
+
+TRY = """
+def start(folder):
+    import os, signal, sys, types
+    os.chdir(folder)
+    os.environ["CASEBOOK_FOLDER"] = os.getcwd()
+    output = os.open("output", os.O_CREAT | os.O_WRONLY)
+    os.dup2(output, 1), os.dup2(output, 2)
+    signal.alarm({seconds})
+    main = sys.modules["__main__"] = types.ModuleType("__main__")
+    main.__file__ = os.path.abspath("cell.py")
+    exec(compile(open(main.__file__).read(), main.__file__, "exec"), vars(main))
+    sys.exit()
+
+def try_all():
+    import json, os
+    for folder in sorted(filter(os.path.isdir, os.listdir())):
+        child = os.fork() or start(folder)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        report = os.path.join(os.environ["CASEBOOK_REPORTS"], str(child))
+        error = json.load(open(report)) if os.path.exists(report) else None
+        json.dump([status, error], open(os.path.join(folder, "ended"), "w"))
+
+{imports}
+try_all()
+"""
+
+
+def tried(book, one, folder):
+    """What the reader's script says with each of the answers, {source: text}. One process imports what it needs, and forks for each.
+
+    So an answer has all of the reader's imports, and his header.
+    """
+    (reader,) = one.exercise
+    sources = [
+        written(one, answer)
+        for kind in ("wrong", "right")
+        for answer in answers(book)[one.number][kind]
+    ]
+    for place, source in enumerate(sources):
+        (folder / f"{place:02}").mkdir()
+        (folder / f"{place:02}/cell.py").write_text(source.removeprefix("%%pinned"), "utf-8")
+        assert read(source) == reader.header and imports(source)[
+            : len(imports(reader.source))
+        ] == imports(reader.source), source
+    script = TRY.format(
+        imports="\n".join(imports(reader.source)), seconds=math.ceil(reader.header.timeout)
+    )
+    outcome = run_script(
+        BLOCK.search(reader.source)[0] + script,
+        replace(reader.header, timeout=len(sources) * reader.header.timeout),
+        lambda text: None,
+        place=folder,
+    )
+    assert outcome.status == 0, outcome.output
+    return {
+        source: ending(reader.header, folder / f"{place:02}")
+        for place, source in enumerate(sources)
+    }
+
+
+def imports(source):
+    nodes = [
+        node
+        for node in ast.walk(ast.parse(source.removeprefix("%%pinned")))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+    return [ast.unparse(node) for node in sorted(nodes, key=lambda node: node.lineno)]
+
+
+def ending(header, folder):
+    """What a script said and how it ended, as its cell shows it."""
+    output = (folder / "output").read_text("utf-8")
+    try:
+        check(header, Outcome(*json.loads((folder / "ended").read_text("utf-8")), output))
+    except UnexpectedOutcome as error:
+        return f"{output}\nUnexpectedOutcome: {error}"
+    return output
+
+
+def skip_without_gpu(one):
+    if one.needs_gpu and not gpu.find():
+        pytest.skip(NO_GPU)
+
+
+def written(one, answer):
+    """Source of the reader's cell with an answer in it."""
+    (reader,) = one.exercise
+    source = answer.get("answer", reader.source)
+    for old, new in answer.get("edit", {}).items():
+        assert source.count(old) == 1, (
+            f"{old!r} stands {source.count(old)} times in the reader's cell, cell [{reader.number}]"
+        )
+        source = source.replace(old, new)
+    return source
+
+
+@pytest.fixture(scope="module")
+def scripts():
+    """{(chapter, number of the exercise): {source: what the script says}}."""
+    return collections.defaultdict(dict)
+
+
+@pytest.fixture
+def verdict(run, scripts, tmp_path):
+    """verdict(book, one, source): all that the reader's cell and the checks say."""
+
+    def verdict(book, one, source):
+        if (
+            not one.exercise[0].pinned or gpu.find()
+        ):  # a process that has met a driver must not fork
+            return "\n".join(run(book, [source, *(cell.source for cell in one.check)]))
+        texts = scripts[book.name, one.number]
+        if source not in texts:
+            texts |= tried(book, one, tmp_path)
+        return texts[source]
+
+    return verdict
+
+
+def accepted(text):
+    return bool(re.search(r"(?m)^Correct", text))
+
+
+def refused(text):
+    return bool(re.search(r"(?m)^Not yet|^UnexpectedOutcome: ", text))
+
+
+@pytest.mark.parametrize("book", BOOKS, ids=lambda book: book.name)
+def test_every_exercise_has_answers(book):
+    entries = answers(book)
+    numbers = [one.number for one in exercises(book)]
+    assert list(entries) == numbers, (
+        f"tests/answers/{book.name}.yml answers {list(entries)}, the chapter's exercises are {numbers}"
+    )
+    for number, entry in entries.items():
+        assert set(entry) == {"exercise", "wrong", "right"}
+        assert len(entry["wrong"]) >= 3 and len(entry["right"]) >= 1, (
+            f"exercise {number}: three wrong answers and a right one"
+        )
+        for answer in entry["wrong"] + entry["right"]:
+            assert answer["why"] and ("answer" in answer) != ("edit" in answer), (
+                f"exercise {number}: {answer}"
+            )
+            assert answer.keys() - {"why", "answer", "edit"} == (
+                {"says"} if answer in entry["wrong"] else set()
+            )
+        for answer in entry["wrong"]:
+            assert answer["says"].strip() and answer["says"] not in "Not yet: ", (
+                f"exercise {number}, {answer['why']}: words that help"
+            )
+
+
+@pytest.mark.parametrize(("book", "one"), EXERCISES)
+def test_as_stored_it_is_not_solved_and_the_solution_changes_nothing_about_that(run, book, one):
+    """The reader's cell, its checks, the solutions, and the checks once more, as after Run All."""
+    if not one.check:
+        pytest.skip("a script that checks itself, run with the notebook")
+    skip_without_gpu(one)
+    solutions = [cell for cell in one.solution if not cell.pinned]
+    said = run(book, [cell.source for cell in (*one.exercise, *one.check, *solutions, *one.check)])
+    before, after = said[1 : 1 + len(one.check)], said[-len(one.check) :]
+    assert all(refused(text) and not accepted(text) for text in before + after), (before, after)
+    solved = said[1 + len(one.check) : -len(one.check)]
+    assert all(text.startswith("Solution: Correct") for text in solved), solved
+
+
+@pytest.mark.parametrize(("book", "one", "answer"), attempts("wrong"))
+def test_wrong_answers_are_refused_with_words_that_help(verdict, book, one, answer):
+    skip_without_gpu(one)
+    text = verdict(book, one, written(one, answer))
+    assert refused(text) and not accepted(text) and answer["says"] in text, text
+
+
+@pytest.mark.parametrize(("book", "one", "answer"), attempts("right"))
+def test_right_answers_are_accepted(verdict, book, one, answer):
+    skip_without_gpu(one)
+    text = verdict(book, one, written(one, answer))
+    assert accepted(text) and not refused(text), text

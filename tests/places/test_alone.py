@@ -1,0 +1,296 @@
+"""casebook installed alone: its wheel, and what that declares, in an environment of its own. book/pinned.md is followed to the letter."""
+
+import functools
+import json
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import pytest
+from helpers import ROOT, SIX, cell, play
+
+from casebook.__main__ import arguments, main
+from casebook.cells import repository
+from casebook.environments import create
+
+OURS = f"{sys.version_info.major}.{sys.version_info.minor}"
+PAGE = (ROOT / "book/pinned.md").read_text()
+ALONE = {"doctor", "pin", "export", "run"}
+WORDS = {"new": ["23-x"], "address": ["https://example.org/a/b"], "checked": ["folder"]}
+NO_GPU = {"CUDA_VISIBLE_DEVICES": "", "CASEBOOK_REQUIRE_GPU": ""}
+SECONDS = re.compile(r"\d+\.\d s$", re.MULTILINE)
+
+
+def uv(*words):
+    return subprocess.run(
+        [create.uv(), *map(str, words)], env=create.uv_variables(), capture_output=True, text=True
+    )
+
+
+def offline_first(*words):
+    """A command of uv that may need the network; skips where there is none."""
+    ended = uv(*words, "--offline")
+    ended = uv(*words) if ended.returncode else ended
+    if ended.returncode:
+        pytest.skip(f"uv {words[0]} {words[1]}: {ended.stderr.strip().splitlines()[-1]}")
+    return ended
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory):
+    """The wheel of this working tree."""
+    folder = tmp_path_factory.mktemp("wheel")
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    shutil.copytree(
+        ROOT / "casebook", folder / "casebook", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    offline_first("build", "--wheel", "--out-dir", folder / "dist", folder)
+    (file,) = (folder / "dist").glob("*.whl")
+    return file
+
+
+@pytest.fixture(scope="session")
+def alone(wheel, tmp_path_factory):
+    """alone(minor): runs commands of an environment with that Python, casebook, and nothing else that was asked for."""
+
+    @functools.cache
+    def make(minor):
+        root = tmp_path_factory.mktemp("alone") / "env"
+        if uv("venv", "--python", minor, root).returncode:
+            pytest.skip(f"no Python {minor} on this machine")
+        offline_first("pip", "install", "--python", root, wheel)
+
+        def run(program, *words, folder, **options):
+            variables = create.uv_variables() | NO_GPU | {"IPYTHONDIR": str(root / "ipython")}
+            return subprocess.run(
+                [root / "bin" / program, *words],
+                cwd=folder,
+                env=variables,
+                capture_output=True,
+                text=True,
+                **options,
+            )
+
+        return run
+
+    return make
+
+
+@pytest.fixture
+def casebook(alone, tmp_path, request):
+    """casebook(word, …): `python -m casebook …` in an empty folder, by the Python that the test's parameter names or that runs it."""
+    run = alone(getattr(request, "param", OURS))
+    return lambda *words: run("python", "-m", "casebook", *words, folder=tmp_path)
+
+
+def write(path, *sources, tags=()):
+    """A notebook as other programs write it: texts as lists of lines. `tags` are those of the last cell."""
+    cells = [
+        {
+            "cell_type": "code",
+            "execution_count": None,
+            "metadata": {},
+            "outputs": [],
+            "source": source.splitlines(keepends=True),
+        }
+        for source in sources
+    ]
+    cells[-1]["metadata"] = {"tags": list(tags)}
+    heading = {"cell_type": "markdown", "metadata": {}, "source": ["# My book"]}
+    path.write_text(
+        json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [heading, *cells]})
+    )
+
+
+def blocks(kind):
+    return re.findall(rf"```(?:{{code-block}} )?{kind}\n(.*?)```", PAGE, re.DOTALL)
+
+
+def skip_without_network(ended):
+    if why := re.search(r"no network.*|could not fetch one", ended.stdout + ended.stderr):
+        pytest.skip(why[0])
+
+
+def test_the_wheel_holds_every_module(wheel):
+    there = {path.relative_to(ROOT).as_posix() for path in (ROOT / "casebook").rglob("*.py")}
+    assert there <= set(zipfile.ZipFile(wheel).namelist())
+
+
+@pytest.mark.parametrize("casebook", ["3.11", "3.13"], indirect=True)
+def test_the_page_does_what_it_says(casebook, tmp_path):
+    load, out, text = blocks("ipython3")
+    write(
+        tmp_path / "mine.ipynb",
+        load.strip(),
+        *(source.strip() for source in (*blocks("{example-cell}"), out, text)),
+    )
+    install, run, export = blocks("bash")
+    ended = casebook(*run.split()[3:])
+    skip_without_network(ended)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert SECONDS.sub("", ended.stdout) == SECONDS.sub("", blocks("text")[0])
+    exported = casebook(*export.split()[3:5], export.split()[5])
+    (tmp_path / "report.py").write_text(exported.stdout)
+    compile(exported.stdout, "report.py", "exec")
+    assert exported.stdout.startswith(
+        "# From mine.ipynb, cell [2]: My book\n# Expected: OverflowError"
+    )
+    assert 'casebook @ git+{repository}"' in install
+
+
+def test_what_else_works_and_what_needs_the_book(casebook, tmp_path, six):
+    (tmp_path / "cell.py").write_text(
+        cell("import dateutil", dependencies=["python-dateutil==2.9.0.post0"])
+    )
+    pinned = casebook("pin", "cell.py")
+    skip_without_network(pinned)
+    assert SIX in pinned.stdout and pinned.returncode == 0
+    assert casebook("doctor").returncode == 0
+    book = casebook("check")
+    assert (book.returncode, book.stdout, book.stderr.count("\n")) == (2, "", 1)
+    assert (
+        f"`check` needs the book, and casebook is installed alone here: git clone {repository.ADDRESS}"
+        in book.stderr
+    )
+    assert "the chapter '01' needs the book" in casebook("export", "01", "3").stderr
+
+
+def test_a_terminal_waits_for_the_end_of_a_gpu_cell(alone, tmp_path):
+    typed = "%load_ext casebook\n%%gpu\nprint('guar' + 'ded')\n\n\nprint('ne' + 'xt')\n"
+    shown = alone(OURS)(
+        "ipython", "--simple-prompt", "--no-banner", folder=tmp_path, input=typed
+    ).stdout
+    assert "guarded" not in shown
+    assert shown.index("Skipped: this cell needs an NVIDIA GPU") < shown.index("next")
+
+
+# --- run
+
+
+def test_run_says_how_each_cell_ended(casebook, tmp_path):
+    pinned = "%%pinned\n" + cell("print('fine')", "raises = 'TypeError'").strip()
+    skipped = "%%pinned\n" + cell("", "gpu = true").strip()
+    write(
+        tmp_path / "a.ipynb",
+        "%load_ext casebook",
+        pinned,
+        skipped,
+        "!echo se''en\nx = 6 * 7\nx",
+        "assert x == 42\nprint('so far')\ny",
+        "%%nothing",
+        "1 / 0",
+        tags=["raises-exception"],
+    )
+    ended = casebook("run", "a.ipynb")
+    said = SECONDS.sub("", ended.stdout)
+    ends = [line[54:].rstrip(", ") for line in said.splitlines() if line.startswith("[")]
+    assert (ended.returncode, ends) == (
+        1,
+        [
+            "ok",
+            "FAILED: expected TypeError, but got exit status 0",
+            "skipped: this cell needs an NVIDIA GPU, and this machine has none",
+            "ok",
+            "FAILED: NameError: name 'y' is not defined",
+            "FAILED: UsageError: Cell magic `%%nothing` not found.",
+            "ok: ZeroDivisionError, which its tag allows",
+        ],
+    )
+    assert "     fine\n" in said and "     so far\n" in said and "seen" not in said
+    assert said.endswith("7 cells: 3 ok, 1 skipped, 3 FAILED\n")
+
+
+def test_run_pinned_cells_alone(casebook, tmp_path):
+    good = "%%pinned\n" + cell("print('fine')").strip()
+    write(
+        tmp_path / "a.ipynb",
+        "import a_library_that_is_not_here",
+        good,
+        good.replace("print", "1 / "),
+        tags=["raises-exception"],
+    )
+    ended = casebook("run", "--pinned", "a.ipynb")
+    assert (ended.returncode, ended.stdout.splitlines()[-1]) == (
+        1,
+        "2 cells: 1 as told, 1 FAILED",
+    ), "no tag excuses a pinned cell"
+
+
+def test_a_cell_that_ends_the_process_is_named(casebook, tmp_path):
+    write(tmp_path / "a.ipynb", "x = 1", "import os\nos.abort()", "x")
+    ended = casebook("run", "a.ipynb")
+    assert (ended.returncode, ended.stdout.splitlines()[-1].strip()) == (-6, "[ 2] import os")
+    assert "Fatal Python error: Aborted" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    "content, words",
+    [
+        (None, "No such file"),
+        ("", "is no notebook of the format 4"),
+        ("[]", "is no notebook"),
+        ('{"nbformat": 3}', "is no notebook"),
+        (b"\xff", "is no text in UTF-8"),
+        ('{"nbformat": 4, "cells": []}', "has no code cell"),
+        ('{"nbformat": 4, "cells": [{"cell_type": "code", "source": 6}]}', "is no notebook"),
+    ],
+)
+def test_what_cannot_be_run_is_one_sentence(content, words, tmp_path, capsys):
+    file = tmp_path / "a.ipynb"
+    if content is not None:
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert main(["run", str(file)]) == 2
+    assert words in capsys.readouterr().err
+
+
+def commands():
+    return next(action for action in arguments()._actions if action.choices).choices
+
+
+@pytest.mark.parametrize("name", sorted(commands().keys() - ALONE))
+def test_every_other_command_needs_the_book(name, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(repository, "ROOT", tmp_path)
+    assert main([name, *WORDS.get(name, [])]) == 2
+    assert f"`{name}` needs the book" in capsys.readouterr().err
+
+
+def test_a_python_that_lacks_a_module_says_so(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "casebook.authoring.commands", None)
+    assert main(["check"]) == 2
+    assert "`make environment`" in capsys.readouterr().err
+
+
+def test_help_names_the_magic_as_it_is_written():
+    for name, command in commands().items():
+        assert "%%%" not in command.format_help(), name
+
+
+def test_help_loads_nothing_that_a_command_needs():
+    look = "import sys\nfrom casebook.__main__ import arguments\narguments()\nprint(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", look], cwd=ROOT, capture_output=True, text=True
+    ).stdout.split()
+    assert "argparse" in loaded and not {
+        "IPython",
+        "packaging",
+        "nbformat",
+        "yaml",
+        "casebook.environments.create",
+    } & set(loaded)
+
+
+@pytest.mark.parametrize(
+    "body, error",
+    [
+        ("open('beside.txt')", "FileNotFoundError"),
+        ("import beside", "ModuleNotFoundError"),
+        ("input()", "EOFError"),
+    ],
+)
+def test_what_a_pinned_cell_cannot_do(body, error, tmp_path, monkeypatch):
+    (tmp_path / "beside.txt").touch()
+    (tmp_path / "beside.py").touch()
+    monkeypatch.chdir(tmp_path)
+    play(body, f"raises = '{error}'")

@@ -1,0 +1,86 @@
+"""Cells as files: `uv run` on them ends as the cell's header promises. The mechanics are in test_export.py.
+
+Run here is one cell of each library and way to end; cells that build native/ cannot be exported. All others are compiled.
+"""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from casebook.authoring import chapters
+from casebook.environments import create
+from casebook.environments.bytecode import share
+from casebook.environments.venv import Environment
+from casebook.errors import EnvironmentFailure
+from casebook.execution.export import export
+
+UV_FAILED = 2  # uv's own exit status; no header promises it
+
+
+def exportable():
+    """For each library and way to end the first cell that runs without a GPU."""
+    found = {}
+    for book in chapters.load():
+        for cell in book.cells:
+            header = cell.header
+            if header and not header.gpu and not header.build and not header.timeout_expected:
+                library = header.dependencies[0].split("==")[0] if header.dependencies else "none"
+                kind = (
+                    library,
+                    header.raises is None,
+                    header.signal,
+                    header.cuda_home,
+                    bool(header.env),
+                )
+                found.setdefault(kind, pytest.param(book, cell, id=f"{book.name}-{cell.number}"))
+    return found.values()
+
+
+def uv_run(file):
+    """How `uv run` on a file ended: without the network where uv has the packages, else with it."""
+    for option in ("--offline", "--no-progress"):
+        if ask(file, "sync", "--quiet", option, "--script", file).returncode == 0:
+            found = ask(file, "python", "find", "--script", file)
+            assert found.returncode == 0, found.stderr
+            python = Path(found.stdout.strip())
+            share(
+                Environment.at(python.parents[1]).site, create.cache() / "bytecode"
+            )  # the cells' environments have most of it
+        ended = ask(file, "run", "--quiet", option, file)
+        if ended.returncode != UV_FAILED:
+            break
+    return ended
+
+
+def ask(file, *command):
+    """uv, as a reader has it who finds no toolkit of the machine (old Numba looks for one)."""
+    variables = create.uv_variables() | {"CUDA_HOME": "/nowhere"}
+    return subprocess.run(
+        [create.uv(), *command], cwd=file.parent, env=variables, capture_output=True, text=True
+    )
+
+
+@pytest.mark.parametrize(("book", "cell"), exportable())
+def test_the_file_ends_as_the_header_promises(book, cell):
+    try:
+        create.make(cell.header)
+    except EnvironmentFailure as failure:
+        pytest.skip(str(failure))
+    file = (
+        create.cache() / "exports" / f"{book.name}-{cell.number}.py"
+    )  # uv keeps one environment for each path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(export(book, cell.number))
+    ended = uv_run(file)
+    assert (ended.returncode, ended.stdout.splitlines()[-1:]) == (
+        0,
+        [f"as told: {cell.header.ending}"],
+    ), ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize("book", chapters.load(), ids=lambda book: book.name)
+def test_every_cell_that_can_leave_its_notebook_is_a_script(book):
+    for cell in book.cells:
+        if cell.header and not cell.header.build:
+            compile(export(book, cell.number), f"{book.name}-{cell.number}", "exec")

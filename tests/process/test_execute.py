@@ -1,0 +1,199 @@
+"""The stored form of a notebook, and what is never stored."""
+
+import copy
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from test_chapters import execute_here, write_chapter
+
+from casebook.authoring import execute
+from casebook.errors import CasebookError
+from casebook.execution.modules import FOLDERS
+
+sys.path += map(str, FOLDERS)
+import timing
+
+CARD = "# A title\n\n| | |\n|---|---|\n| **Affected** | all |\n| **Needs** | a GPU for 1 of 1 cells; a compiler; about 9 minutes |\n"
+
+
+def tagged(chapter, *tags):
+    for cell, tag in zip(chapter.cells, tags, strict=True):
+        cell.node.metadata = nbformat.from_dict(
+            {"tags": tag.split(), "collapsed": True, "execution": {"a": 1}}
+        )
+    return chapter
+
+
+@pytest.fixture(scope="module")
+def executed(tmp_path_factory):
+    """A chapter of three cells, executed on this machine."""
+    sources = [
+        "print(1)",
+        "from IPython.display import display\ndisplay(1, metadata={'a': 1})\n7",
+        "pass",
+    ]
+    return execute_here(
+        tagged(
+            write_chapter(tmp_path_factory.mktemp("chapters"), sources, card=CARD),
+            "check",
+            "exercise",
+            "",
+        )
+    )
+
+
+def test_the_card_says_what_the_run_needed(executed):
+    assert executed.notebook.cells[0].source == CARD.replace(
+        "a GPU for 1 of 1 cells", "no GPU"
+    ).replace("9 minutes", "1 minute")
+
+
+def test_an_executed_chapter_is_folded(executed):
+    assert [c.node.metadata for c in executed.cells] == [
+        {"tags": ["check"], "cellView": "form", "jupyter": {"source_hidden": True}},
+        {"tags": ["exercise"]},
+        {},
+    ]
+    assert executed.cells[0].source == "# The check\nprint(1)"
+    assert executed.receipt["cells"] == {c.node.id: c.stamp() for c in executed.cells}
+
+
+def test_the_normal_form_forgets_where_it_was_run(executed):
+    node = executed.cells[1].node
+    assert [output.metadata for output in node.outputs] == [{}, {}]
+    assert (node.execution_count, node.outputs[1].execution_count) == (2, 2)
+    assert set(executed.notebook.metadata) == {"kernelspec", "language_info", "casebook"}
+    assert executed.notebook.metadata.language_info == {"name": "python"}
+
+
+def test_the_card_counts_the_gpu_cells(tmp_path):
+    chapter = write_chapter(tmp_path, ["pass", "%%gpu\npass", "pass"], card=CARD)
+    execute.write_needs(chapter, 70)
+    assert (
+        "| **Needs** | a GPU for 1 of 3 cells; a compiler; about 1 minute |"
+        in chapter.notebook.cells[0].source
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(20, "about 1 minute"), (100, "about 2 minutes"), (601, "about 10 minutes")],
+)
+def test_minutes_are_rounded(tmp_path, seconds, words):
+    chapter = write_chapter(tmp_path, ["pass"], card=CARD)
+    execute.write_needs(chapter, seconds)
+    assert f"| **Needs** | no GPU; a compiler; {words} |" in chapter.notebook.cells[0].source
+    assert "| **Affected** | all |" in chapter.notebook.cells[0].source
+
+
+def test_solutions_and_checks_are_folded_and_other_metadata_goes(tmp_path):
+    chapter = tagged(
+        write_chapter(tmp_path, ["pass"] * 4), "exercise", "check", "solution nbval-skip", ""
+    )
+    outputs = [nbformat.v4.new_output("stream", text="kept")]
+    chapter.cells[2].node.outputs = copy.deepcopy(outputs)
+    for _ in range(2):
+        execute.fold(chapter.notebook)
+        assert [c.node.metadata for c in chapter.cells] == [
+            {"tags": ["exercise"]},
+            {"tags": ["check"], "cellView": "form", "jupyter": {"source_hidden": True}},
+            {
+                "tags": ["solution", "nbval-skip"],
+                "cellView": "form",
+                "jupyter": {"source_hidden": True, "outputs_hidden": True},
+            },
+            {},
+        ]
+        assert [c.source for c in chapter.cells] == [
+            "pass",
+            "# The check\npass",
+            "# A solution\npass",
+            "pass",
+        ]
+    nbformat.validate(chapter.notebook)
+    assert chapter.cells[2].node.outputs == outputs
+
+
+@pytest.mark.parametrize("source", ["%%pinned\npass", "%%gpu\npass", "# A way\npass"])
+def test_a_first_line_that_tells_nothing_stays(tmp_path, source):
+    chapter = tagged(write_chapter(tmp_path, [source]), "solution")
+    execute.fold(chapter.notebook)
+    assert chapter.cells[0].source == source
+
+
+def test_text_is_not_folded(tmp_path):
+    notebook = write_chapter(tmp_path, ["pass"]).notebook
+    notebook.cells[0].metadata.tags = ["solution"]
+    text = notebook.cells[0].source
+    execute.fold(notebook)
+    assert (notebook.cells[0].source, notebook.cells[0].metadata) == (text, {"tags": ["solution"]})
+
+
+def test_what_draws_is_folded_and_keeps_its_picture(tmp_path):
+    chapter = tagged(write_chapter(tmp_path, ["pass"]), "hide-input")
+    execute.fold(chapter.notebook)
+    assert chapter.cells[0].node.metadata == {
+        "tags": ["hide-input"],
+        "cellView": "form",
+        "jupyter": {"source_hidden": True},
+    }
+    assert chapter.cells[0].source == "pass"
+
+
+class Client:
+    """Stands for nbclient: a cell's output is what `says` prints."""
+
+    def __init__(self, says, capsys):
+        self.says, self.capsys = says, capsys
+
+    def execute_cell(self, node, index):
+        self.says()
+        node.outputs = [nbformat.v4.new_output("stream", text=self.capsys.readouterr().out)]
+
+
+NEVER = {
+    "skipped": (
+        lambda: print("Skipped: this cell shows what happens on drivers >=999"),
+        "was skipped on this machine",
+    ),
+    "not alone": (
+        lambda: timing.Rounds({"a": [1, 2, 9, 9]}).claim("a is fast", True),
+        "spread 132%",
+    ),
+    "late answers": (
+        lambda: timing.Rounds({"a": [1, 1, 1]}, answers=[1, 1, 1]).claim("a is fast", True),
+        "answers after 1000.0 ms",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", NEVER)
+def test_a_cell_that_proves_nothing_is_not_stored(tmp_path, capsys, what):
+    says, sentence = NEVER[what]
+    chapter = write_chapter(tmp_path, ["pass"])
+    with pytest.raises(CasebookError, match=rf"09-example, cell \[1\]: .*{sentence}"):
+        execute.run_cell(Client(says, capsys), chapter, 1, chapter.cells[0].node, 1)
+    execute.run_cell(Client(lambda: print("1 ms"), capsys), chapter, 1, chapter.cells[0].node, 1)
+
+
+def test_code_that_would_be_refused_afterwards_is_not_run(tmp_path):
+    chapter = write_chapter(tmp_path, [f"open({str(tmp_path / 'ran')!r}, 'w')", 26 * "x = 1\n"])
+    with pytest.raises(CasebookError, match=r"09-example, cell \[2\]: 26 lines of code"):
+        execute_here(chapter)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_run_that_is_interrupted_while_it_writes_leaves_the_old_notebook(tmp_path, monkeypatch):
+    chapter = write_chapter(tmp_path, ["print(1)"])
+    before = chapter.path.read_bytes()
+
+    def interrupted(path, content):
+        path.write_text("half a note")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "write_bytes", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        execute.write(chapter)
+    assert chapter.path.read_bytes() == before

@@ -1,0 +1,133 @@
+"""What the releases did (NN-name.versions.json) against the doctor's table: who of them says something else is named."""
+
+import json
+
+import pytest
+import yaml
+from helpers import cell
+from nbformat.v4 import new_code_cell, new_notebook, writes
+
+from casebook import doctor
+from casebook.authoring.chapters import Chapter
+from casebook.authoring.checks.versions import version_problems
+from casebook.authoring.releases import probe
+
+NAME = "08-example"
+SOURCE = "%%pinned\n" + cell(
+    "import numpy", "raises = 'ValueError'", dependencies=["numba-cuda==0.7.0", "numpy==2.4.6"]
+)
+
+
+def entry(release, outcome, level="cpu", as_of="release", numpy="2.4.6", **receipt):
+    run = {"outcome": outcome, "line": "", "date": "2026-11-21"} | receipt
+    return {
+        "library": "numba-cuda",
+        "release": release,
+        "released": "2025-04-01",
+        "as_of": as_of,
+        "python": "3.12",
+        "closure": f"numba-cuda=={release} numpy=={numpy}",
+        level: run,
+    }
+
+
+@pytest.fixture
+def found(tmp_path, monkeypatch):
+    """found(entries, **range): the problems of a chapter with these rows, where the doctor knows this range of numba-cuda."""
+
+    def found(*entries, beside=None, **told):
+        case = doctor.Case(
+            NAME, "symptom", (doctor.Range("numba-cuda", **told),), "cure", NAME, beside=beside
+        )
+        monkeypatch.setattr(doctor, "CASES", (case,))
+        path = tmp_path / f"{NAME}.ipynb"
+        path.write_text(writes(new_notebook(cells=[new_code_cell(SOURCE, id="probe")])))
+        path.with_suffix(".yml").write_text(
+            yaml.safe_dump({"versions": {"numba-cuda": {"cpu": "probe", "gpu": "probe"}}})
+        )
+        key = probe.probes(Chapter(path), "numba-cuda")["cpu"].key
+        rows = [
+            e | {level: {"probe": key} | e[level] for level in ("cpu", "gpu") if level in e}
+            for e in entries
+        ]
+        path.with_suffix(".versions.json").write_text(json.dumps(rows))
+        return list(version_problems(Chapter(path)))
+
+    return found
+
+
+def test_rows_that_agree_with_the_doctor(found):
+    rows = [
+        entry("0.7.0", "fails as told"),
+        entry("0.8.0", "works"),
+        entry("0.8.0", "fails as told", as_of="today", numpy="1.26.4"),
+    ]
+    assert found(*rows[:2], fixed="0.8.0", last="0.7.0") == []
+    assert (
+        found(
+            entry("0.6.0", "cannot be installed"), entry("0.5.0", "fails otherwise"), fixed="0.8.0"
+        )
+        == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("release", "outcome", "status", "why"),
+    [
+        ("0.8.0", "fails as told", "not affected", "numba-cuda 0.8.0: fixed in 0.8.0"),
+        ("0.7.0", "works", "affected", "numba-cuda 0.7.0"),
+    ],
+)
+def test_a_release_that_contradicts_is_named(found, release, outcome, status, why):
+    assert found(entry(release, outcome), fixed="0.8.0") == [
+        f", 08-example.versions.json: numba-cuda {release} with the packages of 2025-04-01, cpu: it {outcome}, "
+        f"but the doctor says {status} ({why})"
+    ]
+
+
+def test_the_packages_of_the_run_decide_what_the_doctor_says(found):
+    beside = doctor.Range("numpy", since="2.5")
+    assert (
+        found(
+            entry("0.7.0", "works", numpy="2.4.6"),
+            entry("0.7.0", "fails as told", as_of="today", numpy="2.5.0"),
+            beside=beside,
+        )
+        == []
+    )
+    (problem,) = found(entry("0.7.0", "works", as_of="today", numpy="2.5.0"), beside=beside)
+    assert "numba-cuda 0.7.0 with the packages of today" in problem
+
+
+@pytest.mark.parametrize(
+    ("driver", "outcome"), [("580.159.04", "fails as told"), ("570.86.15", "works")]
+)
+def test_the_driver_decides_too(found, driver, outcome):
+    beside = doctor.Range(doctor.DRIVER, since="13.0")
+    other = {"works": "fails as told", "fails as told": "works"}[outcome]
+    assert (
+        found(entry("0.7.0", outcome, level="gpu", driver=driver, gpu="NVIDIA H200"), beside=beside)
+        == []
+    )
+    assert (
+        len(
+            found(
+                entry("0.7.0", other, level="gpu", driver=driver, gpu="NVIDIA H200"), beside=beside
+            )
+        )
+        == 1
+    )
+
+
+def test_a_row_of_another_probe_is_stale(found):
+    (problem,) = found(entry("0.7.0", "fails as told", probe="0"), fixed="0.8.0")
+    assert problem.startswith(
+        ", 08-example.versions.json: numba-cuda 0.7.0, cpu: the probe has changed since this row; run `python -m"
+    )
+
+
+def test_rows_of_a_library_without_a_probe(found):
+    other = entry("1.0.0", "works") | {"library": "six"}
+    assert found(other, fixed="0.8.0") == [
+        ", 08-example.versions.json: six 1.0.0: the sidecar names no probe of six"
+    ]

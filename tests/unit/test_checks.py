@@ -1,0 +1,479 @@
+"""The checks of a chapter as it is stored: a good one has no problem, and each fault that is planted is a sentence with its place."""
+
+import json
+
+import nbformat
+import pytest
+import yaml
+from helpers import cell
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from casebook import doctor
+from casebook.authoring import receipts
+from casebook.authoring.chapters import Chapter
+from casebook.authoring.checks import figures, problems
+from casebook.authoring.checks.card import words
+
+NAME = "08-example"
+RANGES = (
+    doctor.Range("numba-cuda", fixed="0.8.0", last="0.7.0"),
+    doctor.Range(doctor.BUILT_IN, newest="0.68.1"),
+)
+CASE = doctor.Case(NAME, "symptom", RANGES, "cure", NAME, beside=doctor.Range("numpy", since="2.0"))
+INTRO = """# A title
+
+A sentence.
+
+| | |
+|---|---|
+| **Libraries** | Numba's built-in CUDA target, numba-cuda (the target), with NumPy |
+| **Kind** | crash · slow |
+| **Affected** | numba-cuda up to 0.7.0 with NumPy 2.0 or later; the built-in target in every release (last looked at: 0.68.1) |
+| **Fixed in** | numba-cuda 0.8.0 (released 2025-04-01); never in the built-in target |
+| **You see** | `ValueError: a text` or nothing |
+| **Upstream** | [numba #10006](https://github.com/numba/numba/issues/10006) |
+| **Needs** | a GPU for 1 of 8 cells; a compiler; about 2 minutes |
+"""
+PINNED = "%%pinned\n" + cell(
+    "raise ValueError('a text')",
+    "raises = 'ValueError'",
+    "gpu = true",
+    dependencies=["numba==0.68.1", "numba-cuda==0.7.0", "numpy==2.4.6"],
+)
+CELLS = [
+    (INTRO,),
+    ("%load_ext casebook", "", "setup"),
+    (
+        "## The symptom\n\nCell 2 fails on 0.7.0. [The cause](#why) is in `x.py`, see [numba PR #12](https://github.com/numba/numba/pull/12).",
+    ),
+    (PINNED, "ValueError: a text\nas told: ValueError\n"),
+    (
+        "The copy takes 1.31 ms, about 12 % more than the 1.2 ms of the other, and moves 3.2 to 4.1 GB/s of the 4.8 TB/s that there are.",
+    ),
+    (
+        "import timing\ntimes()",
+        "copy   1.3132 ms\nother  1170 µs\n1.122 times\n0.122 of it\n3.2154 GB/s, 4.07 GB/s\n",
+        "nbval-ignore-output",
+    ),
+    ("drawing()", "", "hide-input"),
+    (
+        "## What the article said\n\n| Claim | Verdict | Where |\n|---|---|---|\n"
+        "| It is 9.9 times slower | false | 1.12 times (The symptom) |\n"
+        "| Nobody knows | not testable | nothing here |\n\n## Exercises\n\n**1. Predict.** What is six times seven?",
+    ),
+    ("answer = None", "", "exercise"),
+    (
+        "def check(answer):\n    return 'Correct.' if answer == 42 else 'Not yet: six times seven.'\n\nprint(check(answer))",
+        "Not yet: six times seven.\n",
+        "check",
+    ),
+    (
+        "solution_answer = 42\nprint('Solution:', check(solution_answer))",
+        "Solution: Correct.\n",
+        "solution",
+    ),
+    ("The fifth cell of exercise 1.\n\n## References\n\n- [13.4.1](https://example.org/v13.4.1)",),
+    ("address()", "0x1234\n", "nbval-ignore-output"),
+]
+SIDECAR = {
+    "figures": {"4.8 TB/s": "NVIDIA's data sheet", "2025-04-01": "the date on the package index"},
+    "varies": {"cell-12": "prints an address"},
+    "wordings": [{"text": "a text", "link": "https://example.org/1"}],
+}
+
+
+def node(number, source, output=None, tag=None):
+    if output is None:
+        return new_markdown_cell(source, id=f"cell-{number}")
+    return new_code_cell(
+        source,
+        id=f"cell-{number}",
+        execution_count=number or 1,
+        metadata={"tags": [tag]} if tag else {},
+        outputs=[new_output("stream", text=output)] if output else [],
+    )
+
+
+@pytest.fixture
+def found(tmp_path, monkeypatch):
+    """found(change): what the checks say of the example after `change(cells, receipt, sidecar)`; cells by number of place."""
+    monkeypatch.setattr(doctor, "CASES", (CASE,))
+
+    def found(change):
+        cells = {number: node(number, *told) for number, told in enumerate(CELLS)}
+        receipt = {
+            "gpu": "NVIDIA H200",
+            "compute_capability": "9.0",
+            "driver": "580.159.04",
+            "python": "3.12.3",
+            "date": "2026-11-20",
+            "seconds": 96,
+        }
+        sidecar = json.loads(json.dumps(SIDECAR))
+        change(cells, receipt, sidecar)
+        path = tmp_path / f"{NAME}.ipynb"
+        path.with_suffix(".yml").write_text(yaml.safe_dump(sidecar))
+        chapter = Chapter(save(path, list(cells.values())))
+        receipt = {
+            "environment": receipts.environment(chapter),
+            "cells": {c.node.id: c.stamp() for c in chapter.cells},
+        } | receipt
+        return problems(Chapter(save(path, list(cells.values()), casebook=receipt)))
+
+    return found
+
+
+def save(path, cells, **metadata):
+    nbformat.write(new_notebook(cells=cells, metadata=metadata), path)
+    return path
+
+
+def test_the_example_has_no_problem(found):
+    assert found(lambda cells, receipt, sidecar: None) == []
+
+
+def change(place, *words):
+    """Other words in the source of a cell: old, new, and so on in pairs."""
+
+    def change(cells, receipt, sidecar):
+        for old, new in zip(words[::2], words[1::2], strict=True):
+            assert cells[place].source.count(old) == 1, old
+            cells[place].source = cells[place].source.replace(old, new)
+
+    return change
+
+
+def say(place, old, new):
+    """Another word in the output of a cell."""
+
+    def say(cells, receipt, sidecar):
+        cells[place].outputs[0].text = cells[place].outputs[0].text.replace(old, new)
+
+    return say
+
+
+def tag(place, *tags):
+    def tag(cells, receipt, sidecar):
+        cells[place].metadata["tags"] = list(tags)
+
+    return tag
+
+
+def beside(key, value):
+    def beside(cells, receipt, sidecar):
+        sidecar[key] = value
+
+    return beside
+
+
+def all_of(*plants):
+    def all_of(*parts):
+        for plant in plants:
+            plant(*parts)
+
+    return all_of
+
+
+def draw(place):
+    """A drawing as source and output."""
+
+    def draw(cells, receipt, sidecar):
+        cells[place].source = "SVG('<svg></svg>')"
+        cells[place].outputs = [new_output("display_data", {"image/svg+xml": "<svg></svg>"})]
+
+    return draw
+
+
+CARD = [
+    (
+        change(0, "crash · slow", "crash, slow"),
+        "Kind: 'crash, slow' is none of wrong numbers, crash, hang, slow, does not start",
+    ),
+    (change(0, "**Kind**", "Kind"), "the case card lacks 'Kind'"),
+    (change(0, "numba-cuda (the target)", "numba-cuda, Thrust"), "Libraries: 'Thrust' is unknown"),
+    (change(0, "with NumPy |", "with CuPy |"), "Libraries: no cell installs or imports CuPy"),
+    (
+        change(3, "'numba-cuda==", "'numba-cuda-mlir=="),
+        "Libraries: no cell installs or imports numba-cuda",
+    ),
+    (
+        change(0, "up to 0.7.0", "up to 0.6.0"),
+        "Affected: the doctor's table says up to 0.7.0 of numba-cuda",
+    ),
+    (
+        change(0, "up to 0.7.0", "up to 0.7.9"),
+        "Affected: the doctor's table says up to 0.7.0 of numba-cuda",
+    ),
+    (
+        change(0, "up to 0.7.0", "up to 0.7.0.1"),
+        "Affected: the doctor's table says up to 0.7.0 of numba-cuda",
+    ),
+    (
+        change(0, "looked at: 0.68.1", "looked at: 0.69.0"),
+        "Affected: the doctor's table says last looked at: 0.68.1",
+    ),
+    (
+        change(0, "; the built-in target in every release (last looked at: 0.68.1)", ""),
+        "Affected: no clause about the CUDA target",
+    ),
+    (
+        change(0, "with NumPy 2.0", "with NumPy 1.26"),
+        "Affected: the doctor's table has it beside numpy 2.0 or later",
+    ),
+    (
+        change(0, "or later;", "or later, and 0.99.0;"),
+        "Affected: the release 0.99.0 is neither in the doctor's table nor installed",
+    ),
+    (
+        change(0, "numba-cuda 0.8.0", "numba-cuda 0.8.1"),
+        "Fixed in: the doctor's table says 0.8.0 of numba-cuda",
+    ),
+    (
+        change(0, "never in", "0.69.0 in"),
+        "Fixed in: the doctor's table says never or not fixed of the CUDA target",
+    ),
+    (change(0, "2025-04-01", "2025-04-02"), "Fixed in: the date 2025-04-02 has no reason"),
+    (
+        change(0, "ValueError: a text", "ValueError: other"),
+        "You see: no stored output and no row of a release has 'ValueError: other'",
+    ),
+    (
+        change(0, "· slow |\n", "|\n", "`ValueError: a text` or nothing", "nothing"),
+        "You see: no message, though the kind is crash",
+    ),
+    (
+        change(0, "1 of 8", "2 of 8"),
+        "the cells and the receipt 'a GPU for 1 of 8 cells; a compiler",
+    ),
+    (change(0, "about 2 minutes", "about 1 minute"), "Needs: it says"),
+    (
+        change(0, "or later;", "or later, [there](09-example.ipynb);"),
+        "Affected: a link within the book, which breaks",
+    ),
+]
+PROSE = [
+    (change(2, "Cell 2", "Cell 99"), "it names cell 99, which is not there"),
+    (change(2, "Cell 2", "Cells 1, 2 and 17"), "it names cell 17"),
+    (change(11, "exercise 1", "exercise 4"), "it names exercise 4"),
+    (change(2, "is in", "is in chapter 77, in"), "it names chapter 77"),
+    (change(2, "numba PR #12]", "numba PR #13]"), "the link [numba PR #13] leads to pull/12"),
+    (change(2, "pull/12)", "issues/12)"), "the link [numba PR #12] leads to issues/12"),
+    (
+        change(2, "/numba/pull", "/llvmlite/pull"),
+        "the link [numba PR #12] leads to the repository llvmlite",
+    ),
+    (
+        change(2, "(#why)", "(99-missing.ipynb#why)"),
+        "a link to 99-missing.ipynb, which is not there",
+    ),
+    (change(2, "on 0.7.0", "on 0.7.1"), "no cell shows 0.7.1"),
+    (change(4, "1.31", "9.9"), "no cell shows 9.9 ms"),
+    (change(4, "1.31", "1.32"), "no cell shows 1.32 ms"),
+    (change(4, "1.31 ms", "1.31 s"), "no cell shows 1.31 s"),
+    (change(4, "1.2 ms", "1.1 ms"), "no cell shows 1.1 ms"),
+    (change(4, "12 %", "19 %"), "no cell shows 19 %"),
+    (change(4, "3.2 to", "3.4 to"), "no cell shows 3.4 GB/s"),
+    (change(4, "GB/s of", "MB/s of"), "no cell shows 4.1 MB/s"),
+    (
+        change(4, "4.8 TB/s", "4.9 TB/s"),
+        "no cell shows 4.9 TB/s (… other, and moves 3.2 to 4.1 GB/s of the 4.9 TB/s that there are. …)",
+    ),
+    (
+        change(4, "4.8 TB/s", "all"),
+        "08-example.yml: figures has '4.8 TB/s', which the prose does not tell",
+    ),
+    (change(7, "1.12 times", "1.22 times"), "no cell shows 1.22 times"),
+    (
+        change(7, "(The symptom)", "(Somewhere)"),
+        "names no section of this chapter: '1.12 times (Somewhere)'",
+    ),
+    (
+        change(7, "| false |", "| wrong |"),
+        "the verdict on 'It is 9.9 times slower' is 'wrong', not one of true",
+    ),
+    (change(7, "slower | false", "slower, false"), "has 2 columns, not claim, verdict and where"),
+    (change(11, "[13.4.1]", "[13.4.2]"), "no cell shows 13.4.2"),
+    (say(5, "1.3132", "1.4132"), "no cell shows 1.31 ms"),
+]
+CODE = [
+    (
+        change(3, "raise ValueError", "# " + 90 * "x" + "\nraise ValueError"),
+        "cell [2]: more than 88 characters in line 9",
+    ),
+    (
+        change(3, "raise ValueError", 26 * "x = 1\n" + "raise ValueError"),
+        "cell [2]: 27 lines of code without the header, 25 are",
+    ),
+    (
+        tag(3, "nbval-ignore-output"),
+        "cell [2]: the tag nbval-ignore-output takes it out of the comparison, and it measures nothing",
+    ),
+    (
+        all_of(tag(3, "nbval-ignore-output"), say(3, "a text", "a text after 3 ms")),
+        "cell [2]: the tag nbval-ignore-output takes it",
+    ),
+    (
+        all_of(tag(6, "nbval-ignore-output"), draw(6)),
+        "cell [4]: the tag nbval-ignore-output takes it out",
+    ),
+    (tag(3, "nbval-skip"), "cell [2]: the tag nbval-skip takes it out"),
+    (
+        all_of(tag(5), change(5, "times()", "times().claim('faster', True)")),
+        "cell [3]: it claims something about times",
+    ),
+    (tag(5, "nbval-ignore-outptu"), "cell [3]: the tag 'nbval-ignore-outptu' means nothing here"),
+    (tag(5, "nbval-skip"), "cell [3]: the tag nbval-skip takes it out"),
+    (tag(9, "check", "nbval-ignore-output"), "cell [6]: the tag nbval-ignore-output takes it out"),
+    (beside("varies", {}), "cell [8]: the tag nbval-ignore-output takes it out"),
+]
+EXERCISES = [
+    (
+        say(9, "Not yet: six times seven.", "Correct."),
+        'exercise 1: as it is stored, its check does not answer "Not yet"',
+    ),
+    (say(9, "Not yet: six", "Correct. Not yet: six"), "exercise 1: as it is stored"),
+    (
+        tag(10),
+        "exercise 1: cell [7] follows the reader's cell without a tag: it is a check, or a solution that everybody sees",
+    ),
+    (say(9, "times seven.", "times seven.\nCorrect."), "exercise 1: as it is stored"),
+    (tag(10), "exercise 1: no cell is tagged solution"),
+    (tag(9), "exercise 1: no cell is tagged check"),
+    (tag(8), "exercise 1: 0 cells are tagged exercise, not one"),
+    (tag(5, "solution"), "cell [3]: tagged solution, and belongs to no exercise"),
+    (
+        say(10, "Solution: ", ""),
+        'exercise 1: the output of the solution, cell [7], does not begin with "Solution: Correct"',
+    ),
+    (
+        say(10, "Correct", "Not yet"),
+        'exercise 1: the output of the solution, cell [7], does not begin with "Solution: Correct"',
+    ),
+    (
+        change(10, "solution_answer = 42", "answer = solution_answer = 42"),
+        "exercise 1: the solution, cell [7], binds answer anew",
+    ),
+    (change(7, "**1. ", "**2. "), ": the exercises are numbered 2"),
+]
+BESIDE = [
+    (
+        beside("figure", {}),
+        "08-example.yml: unknown key 'figure'; known are figures, varies, wordings and versions",
+    ),
+    (
+        beside("varies", {"cell-12": "no"}),
+        "08-example.yml: varies has 'cell-12' without a reason in words",
+    ),
+    (
+        beside("varies", {"cell-12": "an address", "gone": "an address"}),
+        "08-example.yml: varies names a cell 'gone', which is not there",
+    ),
+    (
+        beside("wordings", [{"text": "x"}]),
+        "08-example.yml: wording 1 must have text and link, may have `if`",
+    ),
+    (
+        beside("wordings", [{"text": "x", "link": "http://example.org"}]),
+        "08-example.yml: wording 1 needs a text, and a link",
+    ),
+]
+
+
+@pytest.mark.parametrize(("plant", "sentence"), CARD + PROSE + CODE + EXERCISES + BESIDE)
+def test_a_planted_fault_is_found(found, plant, sentence):
+    said = found(plant)
+    assert any(problem.startswith(NAME) and sentence in problem for problem in said), "\n".join(
+        said
+    )
+
+
+@pytest.mark.parametrize(
+    "plant",
+    [
+        change(4, "1.31 ms", "1,313 µs"),
+        change(4, "1.31 ms", "1.3 ms"),
+        change(4, "12 %", "12.2 %"),
+        change(4, "1.31 ms", "about 1.4 ms"),
+        change(4, "1.31 ms", "less than 1.4 ms"),
+        change(2, "on 0.7.0", "on 0.7"),
+        change(4, "The copy", "In 9 of 33 years the copy"),
+        change(4, "The copy", "`9.9 ms` The copy"),
+        change(4, "The copy", "792 × 1024 points: the copy"),
+        change(2, "(#why)", "(#why), exercise 9 of chapter 8,"),
+        change(0, "or later;", "or later, as `kernel[1, 32](a)` shows;"),
+        all_of(
+            change(8, "answer = None", "answer = n = None"),
+            change(10, "answer = 42", "answer = sum(n for n in [42])"),
+        ),
+        beside("wordings", [{"text": "x", "link": "https://example.org", "if": "it rains"}]),
+        change(7, "(The symptom)", "(exercise 1)"),
+    ],
+)
+def test_what_is_right_is_no_fault(found, plant):
+    assert found(plant) == []
+
+
+def test_a_card_may_quote_what_a_release_said(found, tmp_path):
+    row = {
+        "library": "numba-cuda",
+        "release": "0.6.0",
+        "released": "2025-03-01",
+        "as_of": "release",
+        "python": "3.12",
+        "closure": "numba-cuda==0.6.0",
+        "gpu": {"outcome": "fails otherwise", "line": "ValueError: another", "date": "2026-11-22"},
+    }
+    (tmp_path / f"{NAME}.versions.json").write_text(json.dumps([row]))
+    quoted = (
+        change(0, "`ValueError: a text`", "`ValueError: another`"),
+        beside("versions", {"numba-cuda": {}}),
+    )
+    assert not any("You see" in problem for problem in found(all_of(*quoted)))
+
+
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        ({"fixed": "0.8.0", "last": "0.7.0"}, ["up to 0.7.0"]),
+        ({"since": "0.6.0", "fixed": "0.8.0", "last": "0.7.0"}, ["0.6.0 to 0.7.0"]),
+        ({"since": "0.7.0", "fixed": "0.8.0", "last": "0.7.0"}, ["0.7.0"]),
+        ({"since": "0.6.0", "newest": "0.9.0"}, ["0.6.0 to 0.9.0"]),
+        ({"oldest": "0.6.0", "fixed": "0.8.0", "last": "0.7.0"}, ["0.6.0 to 0.7.0"]),
+        ({"newest": "0.9.0"}, ["last looked at: 0.9.0", "up to 0.9.0"]),
+    ],
+)
+def test_how_a_card_writes_a_range(part, expected):
+    assert words(doctor.Range("numba-cuda", **part)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("figures: [", f"{NAME}.yml: not YAML: while parsing a flow node"),
+        ("- figures", f"{NAME}.yml: not a table of figures"),
+    ],
+)
+def test_a_sidecar_that_cannot_be_read_is_one_sentence(tmp_path, text, sentence):
+    chapter = Chapter(save(tmp_path / f"{NAME}.ipynb", [new_markdown_cell(INTRO)]))
+    chapter.path.with_suffix(".yml").write_text(text)
+    (problem,) = problems(chapter)
+    assert problem.startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("prose", "expected"),
+    [
+        ("12 %", ["12 %"]),
+        ("from 0.65.1 on", ["0.65.1"]),
+        ("1,024 bytes", ["1,024 byte"]),
+        ("3.2 to 4.1 ms", ["3.2 ms", "4.1 ms"]),
+        ("5 and 7 µs", ["5 us", "7 us"]),
+        ("numba #10006, PR 160, 2025-04-01, cp312, 0.59.0rc1, sm_90, 32-bit, 7 of 9 cells", []),
+        ("17.4× as fast", ["17.4 x"]),
+        ("It ends at 3.", []),
+        ("It took 3 s.", ["3 s"]),
+        ("CUDA 12.4,", ["12.4"]),
+    ],
+)
+def test_figures_that_are_told(prose, expected):
+    assert [f"{figure.number} {figure.unit}".strip() for figure in figures.told(prose)] == expected

@@ -1,0 +1,257 @@
+"""The doctor among broken metadata: it never crashes, and never says that nothing bites where nanobind 2.1.0, which bites, may be there."""
+
+import contextlib
+import importlib.metadata
+import io
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from casebook import doctor
+
+# No clock: on a busy machine all examples are slow. `site` makes a folder for each example, and so may be a fixture of the whole test.
+settings.register_profile(
+    "here",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("here")
+
+GOOD = b"Metadata-Version: 2.1\nName: nanobind\nVersion: 2.1.0\n\nText\n"
+PIECES = [
+    b"Name: nanobind\n",
+    b"name: nanobind\n",
+    b"Name: numpy\n",
+    b"Version: 2.1.0\n",
+    b"Version: 9.9\r\n",
+    b"Name:",
+    b"Version:",
+    b"nanobind",
+    b"2.1.0\n",
+    b" 2.0",
+    b": ",
+    b"\n",
+    b"\n\n",
+    b"\xef\xbb\xbf",
+    b"\xe9\xff",
+    b"\x00",
+    b"Metadata-Version: 2.1\n",
+    b"Summary: caf\xe9\n",
+]
+CONTENT = st.lists(st.sampled_from(PIECES) | st.binary(max_size=12), max_size=8).map(b"".join)
+FOLDERS = st.sampled_from(
+    [
+        "nanobind-2.1.0.dist-info",
+        "nanobind-9.9.dist-info",
+        "nanobind.dist-info",
+        "nanobind-2.1.0-py3.12.egg-info",
+        "nanobind.egg-info",
+        "EGG-INFO",
+        "~anobind-2.1.0.dist-info",
+        "-2.dist-info",
+        "numpy-2.5.0.dist-info",
+        "cupy_cuda12x-13.4.0.dist-info",
+        "x.dist-info",
+        ".dist-info",
+        "dist-info",
+    ]
+)
+SHAPES = st.sampled_from(["METADATA", "PKG-INFO", "none", "folder", "link", "file"])
+CHANGES = {
+    b"Text": b"\xff\xfe\xe9",
+    b"Version: 2.1.0\n": b"",
+    b"Name: nanobind\n": b"",
+    b"\n": b"\r\n",
+    b"2.1.0": b"2.1.0 beta",
+    b"Name: ": b"NAME:",
+    b"Metadata-Version": b"\xef\xbb\xbfMetadata-Version",
+    b"Metadata": b"\nMetadata",
+}
+DAMAGED = st.sampled_from(
+    [GOOD[:n] for n in range(0, len(GOOD), 5)]
+    + [GOOD.replace(*change) for change in CHANGES.items()]
+    + [GOOD.decode().encode("utf-16"), b"\x00" * 200]
+)
+
+
+def lay(site, entry, shape, content):
+    """One piece of metadata in a folder of packages."""
+    place = site / entry
+    if place.exists() or place.is_symlink():
+        return
+    if shape == "file":
+        place.write_bytes(content)
+    elif shape == "link":
+        place.symlink_to("nowhere")
+    else:
+        place.mkdir()
+        if shape == "folder":
+            (place / "METADATA").mkdir()
+        elif shape != "none":
+            (place / shape).write_bytes(content)
+
+
+def examine(*folders):
+    """Exit status of the doctor, and all that it says as data, for a Python that imports from these folders."""
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as shown:
+        patch.setattr(
+            doctor, "ask_python", lambda python: ("3.12.1", [str(folder) for folder in folders])
+        )
+        patch.setattr(doctor, "ask_driver", dict)
+        patch.setattr(doctor, "compilers", dict)
+        status = doctor.examine("/usr/bin/env", as_json=True)
+    return status, json.loads(shown.getvalue() or "{}")
+
+
+def nanobind(said):
+    return next(
+        finding["status"] for finding in said["findings"] if finding["name"] == "05-device-arrays"
+    )
+
+
+@pytest.fixture
+def site(tmp_path):
+    """Makes an empty folder of packages, another one at each call."""
+    return lambda: Path(tempfile.mkdtemp(dir=tmp_path))
+
+
+@given(st.lists(st.tuples(FOLDERS, SHAPES, CONTENT), max_size=6))
+def test_no_metadata_crash_it(site, laid):
+    folder = site()
+    for one in laid:
+        lay(folder, *one)
+    status, said = examine(folder)
+    assert said and status == (1 if said["bites"] else 3 if said["unread"] else 0)
+    assert all(version for version in said["packages"].values())
+
+
+@given(st.lists(st.tuples(FOLDERS, SHAPES, CONTENT), max_size=5))
+def test_no_neighbour_hides_what_bites(site, laid):
+    """The neighbours may be metadata of nanobind too: then nobody knows which is imported, and that is no status 0."""
+    folder = site()
+    lay(folder, "nanobind-2.1.0.dist-info", "METADATA", GOOD)
+    for one in laid:
+        lay(folder, *one)
+    status, said = examine(folder)
+    assert "2.1.0" in said["packages"]["nanobind"].split(", ")
+    assert status != 0 and nanobind(said) in (doctor.AFFECTED, doctor.CANNOT_TELL)
+
+
+@given(
+    st.sampled_from(["nanobind-2.1.0.dist-info", "nanobind.egg-info"]),
+    st.sampled_from(["METADATA", "PKG-INFO", "none", "folder"]),
+    DAMAGED,
+)
+def test_damaged_metadata_are_not_an_absent_package(site, entry, shape, content):
+    folder = site()
+    lay(folder, entry, shape, content)
+    status, said = examine(folder)
+    assert status in (1, 3) and nanobind(said) in (doctor.AFFECTED, doctor.CANNOT_TELL)
+    assert (status == 1) == (said["packages"]["nanobind"] == "2.1.0")
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["numba", "Numba_CUDA", "numpy", "cuda.core", "cupy-cuda12x", "six"]),
+        st.builds(
+            "{}{}".format,
+            st.lists(st.integers(0, 99).map(str), min_size=1, max_size=4).map(".".join),
+            st.sampled_from(["", "rc1", ".dev3", ".post1", "+cu12"]),
+        ),
+        max_size=4,
+    )
+)
+def test_sound_metadata_are_read_as_python_reads_them(site, versions):
+    folder = site()
+    for name, version in versions.items():
+        lay(
+            folder,
+            f"{name}-{version}.dist-info",
+            "METADATA",
+            f"Name: {name}\nVersion: {version}\n\nName: other\n".encode(),
+        )
+    read = {
+        d.name.lower().replace("_", "-").replace(".", "-"): d.version
+        for d in importlib.metadata.distributions(path=[str(folder)])
+    }
+    read.pop("six", None)
+    status, said = examine(folder)
+    assert said["packages"] == read and status == said["bites"]
+
+
+def test_the_first_folder_on_the_path_counts(site):
+    first, second = site(), site()
+    lay(first, "nanobind-3.1.0.dist-info", "METADATA", GOOD.replace(b"2.1.0", b"3.1.0"))
+    lay(second, "nanobind-2.1.0.dist-info", "METADATA", GOOD)
+    assert [
+        examine(*order)[0] for order in ((first, second), (second, first), (first / "none", first))
+    ] == [0, 1, 0]
+
+
+def test_a_leftover_of_pip_does_not_count_and_is_named(site):
+    folder = site()
+    lay(folder, "~anobind-2.1.0.dist-info", "METADATA", GOOD)
+    lay(folder, "nanobind-3.1.0.dist-info", "METADATA", GOOD.replace(b"2.1.0", b"3.1.0"))
+    status, said = examine(folder)
+    assert (status, said["packages"], nanobind(said)) == (
+        0,
+        {"nanobind": "3.1.0"},
+        doctor.NOT_AFFECTED,
+    )
+    assert said["remarks"] == [
+        "~anobind-2.1.0.dist-info was left behind by a pip that was interrupted, and does not count"
+    ]
+
+
+def test_a_folder_that_cannot_be_read_is_no_empty_one(site, monkeypatch):
+    folder = site()
+    monkeypatch.setattr(
+        doctor.os,
+        "listdir",
+        lambda path: (_ for _ in ()).throw(PermissionError(13, "Permission denied", path)),
+    )
+    status, said = examine(folder)
+    assert status == 3 and str(folder) in said["unread"][0]
+
+
+def test_what_conda_installed_is_seen(tmp_path):
+    site = tmp_path / "lib/python3.12/site-packages"
+    site.mkdir(parents=True)
+    (tmp_path / "conda-meta").mkdir()
+    for record in (
+        "cupy-13.4.0-py312h_0.json",
+        "cupy-core-13.4.0-py312h_0.json",
+        "cuda-nvrtc-12.9.86-h_0.json",
+        "numpy-1.26.4-py312_0.json",
+        "nanobind-2.1.0-0.json",
+        "history",
+        "odd.json",
+    ):
+        (tmp_path / "conda-meta" / record).write_text("not read")
+    lay(
+        site,
+        "numpy-2.2.6.dist-info",
+        "METADATA",
+        GOOD.replace(b"nanobind", b"numpy").replace(b"2.1.0", b"2.2.6"),
+    )
+    status, said = examine(tmp_path / "lib/python3.12", site)
+    assert said["packages"] == {
+        "cuda-nvrtc": "12.9.86",
+        "cupy": "13.4.0",
+        "nanobind": "2.1.0",
+        "numpy": "2.2.6",
+    }
+    assert (status, nanobind(said), said["unread"]) == (1, doctor.AFFECTED, [])
+
+
+def test_metadata_in_another_encoding_are_read(site):
+    folder = site()
+    lay(folder, "nanobind.egg-info", "PKG-INFO", GOOD.replace(b"\n\n", b"\nAuthor: Jos\xe9\n\n"))
+    assert examine(folder)[1]["packages"] == {"nanobind": "2.1.0"}
