@@ -114,7 +114,7 @@ def arguments():
                 "action": "store_const",
                 "const": "release",
                 "dest": "as_of",
-                "help": "with what its day had beside it",
+                "help": "only with the packages as of release",
             },
         ),
         (
@@ -123,7 +123,7 @@ def arguments():
                 "action": "store_const",
                 "const": "today",
                 "dest": "as_of",
-                "help": "with today's, chosen anew",
+                "help": "only with the packages as of today, resolved anew",
             },
         ),
         many,

@@ -21,13 +21,13 @@ RELEASES = [
         "as_of": "release",
         **CLOSURE,
         "cpu": {
-            "outcome": "fails as told",
+            "outcome": "reproduced",
             "line": "ZeroDivisionError: <b>division by zero",
             "date": "2026-11-21",
             "probe": "0",
         },
         "gpu": {
-            "outcome": "fails otherwise",
+            "outcome": "failed differently",
             "line": "killed by SIGSEGV",
             "date": "2026-11-21",
             "probe": "0",
@@ -41,7 +41,7 @@ RELEASES = [
         "released": "2026-05-01",
         "as_of": "today",
         **CLOSURE,
-        "cpu": {"outcome": "works", "line": "", "date": "2026-11-21", "probe": "0"},
+        "cpu": {"outcome": "not reproduced", "line": "", "date": "2026-11-21", "probe": "0"},
     },
     {
         "library": "numpy",

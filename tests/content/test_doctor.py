@@ -17,7 +17,7 @@ from helpers import ROOT
 from casebook import doctor
 from casebook.authoring import chapters
 from casebook.authoring.checks.versions import environment as machine_of
-from casebook.authoring.releases import table
+from casebook.authoring.releases import evidence
 from casebook.cells import repository
 from casebook.doctor import AFFECTED, CANNOT_TELL, LOOK_OUT, NOT_AFFECTED, Machine, diagnose
 from casebook.environments import create, gpu
@@ -591,17 +591,17 @@ def test_every_chapter_is_in_the_table():
     silent = {name for name, book in BOOKS.items() if "`" not in book.card["You see"]}
     told = {case.chapter for case in doctor.CASES}
     assert {ONE, TWO, THREE, FOUR, FIVE} | silent <= told <= set(BOOKS)
-    assert repository.ADDRESS == doctor.BOOK.split("/blob/")[0]
+    assert doctor.BOOK.split("/blob/")[0] == repository.ADDRESS
 
 
-def run_with(book, outcome=table.FAILS):
+def run_with(book, outcome=evidence.REPRODUCED):
     """The packages of a chapter's cells, and of the rows that ended so, as {name: version}."""
     yield from (
         {str(r.name): str(r.specifier).removeprefix("==") for r in cell.header.requirements}
         for cell in book.cells
         if cell.pinned
     )
-    yield from (machine_of(row).packages for row in table.rows(book) if row.outcome == outcome)
+    yield from (machine_of(row).packages for row in evidence.rows(book) if row.outcome == outcome)
 
 
 def parts(packages):
@@ -646,7 +646,7 @@ def test_the_ends_of_a_range_were_seen(case):
     for part in case.ranges:
         tried = {
             row.release
-            for row in table.rows(book)
+            for row in evidence.rows(book)
             if part.part in parts({row.library: row.release})
         }
         first = max(part.since, part.oldest, key=doctor.release)
@@ -660,7 +660,7 @@ def test_the_ends_of_a_range_were_seen(case):
                 for packages in run_with(book, outcome)
                 for _, version in parts(packages).get(part.part, ())
             }
-            for outcome in (table.FAILS, table.WORKS)
+            for outcome in (evidence.REPRODUCED, evidence.NOT_REPRODUCED)
         )
         seen = ends <= ill and (not part.fixed or part.fixed in well)
         assert seen != ((case.name, part.part) in NOT_SEEN), (ends - ill, part.fixed)

@@ -20,7 +20,7 @@ import yaml
 from helpers import ROOT, cell
 
 from casebook.authoring.chapters import Chapter, load
-from casebook.authoring.releases import command, index, probe, table
+from casebook.authoring.releases import command, evidence, index, probe
 from casebook.authoring.releases.executor import team
 from casebook.authoring.releases.worker import meaning, perform
 from casebook.errors import CasebookError
@@ -121,18 +121,18 @@ def book(tmp_path, monkeypatch, address):
 
 
 def outcomes(book):
-    return {(row.release, row.as_of): row.outcome for row in table.rows(book)}
+    return {(row.release, row.as_of): row.outcome for row in evidence.rows(book)}
 
 
 def test_each_release_is_run_with_the_packages_of_its_day_and_with_those_of_today(book, capsys):
     assert command.versions([]) == 0
     assert outcomes(book) == {
-        ("1.0", "release"): table.WORKS,
-        ("1.0", "today"): table.FAILS,
-        ("1.10", "release"): table.CANNOT,
-        ("1.10", "today"): table.CANNOT,
+        ("1.0", "release"): evidence.NOT_REPRODUCED,
+        ("1.0", "today"): evidence.REPRODUCED,
+        ("1.10", "release"): evidence.CANNOT,
+        ("1.10", "today"): evidence.CANNOT,
     }
-    rows = list(table.rows(book))
+    rows = list(evidence.rows(book))
     assert [row.closure for row in rows][:2] == [
         ("part==1", "tiny-lib==1.0"),
         ("part==2", "tiny-lib==1.0"),
@@ -143,11 +143,13 @@ def test_each_release_is_run_with_the_packages_of_its_day_and_with_those_of_toda
     assert "[4/4] 90-fit, tiny-lib" in capsys.readouterr().out
 
     # A second run has nothing to do; a run over what is missing gives the same file.
-    file = table.path(book)
+    file = evidence.path(book)
     first, lines = file.read_bytes(), file.read_text().splitlines()
     file.write_text("\n".join(lines[:1] + lines[2:]))
     assert command.versions([]) == 0
-    assert "[1/1] 90-fit, tiny-lib 1.0 as of its day, cpu: works" in capsys.readouterr().out
+    assert (
+        "[1/1] 90-fit, tiny-lib 1.0 as of release, cpu: not reproduced" in capsys.readouterr().out
+    )
     assert file.read_bytes() == first
     assert command.versions([], as_of="today") == 0
     assert not re.search("cpu: ", capsys.readouterr().out)
@@ -160,21 +162,27 @@ def test_today_is_asked_anew_and_the_day_of_a_release_is_not(book, capsys):
         "python": index.PYTHONS[0],
         "closure": "part==1 tiny-lib==1.0",
         "cpu": {
-            "outcome": table.WORKS,
+            "outcome": evidence.NOT_REPRODUCED,
             "line": "",
             "date": "2020-02-02",
             "probe": probe.probes(book, "tiny-lib")["cpu"].key,
         },
     }
-    for as_of in table.AS_OF:
-        table.store(book, an_entry(as_of=as_of, **old))
+    for as_of in evidence.AS_OF:
+        evidence.store(book, an_entry(as_of=as_of, **old))
     assert command.versions([], release="1.0") == 0
-    assert outcomes(book) == {("1.0", "release"): table.WORKS, ("1.0", "today"): table.WORKS}
+    assert outcomes(book) == {
+        ("1.0", "release"): evidence.NOT_REPRODUCED,
+        ("1.0", "today"): evidence.NOT_REPRODUCED,
+    }
     assert command.versions([], release="1.0", as_of="today") == 0
-    assert outcomes(book) == {("1.0", "release"): table.WORKS, ("1.0", "today"): table.FAILS}
-    assert [row.closure[0] for row in table.rows(book)] == ["part==1", "part==2"]
+    assert outcomes(book) == {
+        ("1.0", "release"): evidence.NOT_REPRODUCED,
+        ("1.0", "today"): evidence.REPRODUCED,
+    }
+    assert [row.closure[0] for row in evidence.rows(book)] == ["part==1", "part==2"]
     assert (
-        "new: 90-fit, tiny-lib 1.0 as of today, cpu: fails as told, before: works"
+        "new: 90-fit, tiny-lib 1.0 as of today, cpu: reproduced, before: not reproduced"
         in capsys.readouterr().out
     )
 
@@ -194,29 +202,34 @@ def test_only_what_is_missing_or_stale_runs(book, monkeypatch):
     """Without an index the stored closures are run; what is lost is said, and everything else is stored."""
     monkeypatch.setenv("UV_OFFLINE", "1")
     key = probe.probes(book, "tiny-lib")["cpu"].key
-    was = {"outcome": table.WORKS, "line": "", "date": "2020-02-02", "probe": key}
+    was = {"outcome": evidence.NOT_REPRODUCED, "line": "", "date": "2020-02-02", "probe": key}
     for number, cpu in enumerate(
-        [was, was | {"probe": "0"}, was | {"outcome": table.NO_PYTHON}, None, None]
+        [was, was | {"probe": "0"}, was | {"outcome": evidence.NO_PYTHON}, None, None]
     ):
-        table.store(book, an_entry(f"1.{number}", **({"cpu": cpu} if cpu else {})))
+        evidence.store(book, an_entry(f"1.{number}", **({"cpu": cpu} if cpu else {})))
     ran = []
 
     def perform(job):
         ran.append(job["closure"])
         if job["closure"] == "tiny-lib==1.3":
             os.kill(99999999, signal.SIGKILL)  # whatever ends a run, it is only this one
-        return {"answers": [{"outcome": table.WORKS, "line": ""}]}
+        return {"answers": [{"outcome": evidence.NOT_REPRODUCED, "line": ""}]}
 
     monkeypatch.setattr(command, "perform", perform)
     assert command.versions([]) == 1
     assert sorted(ran) == ["tiny-lib==1.1", "tiny-lib==1.2", "tiny-lib==1.3", "tiny-lib==1.4"]
-    assert [row.release for row in table.rows(book)] == ["1.0", "1.1", "1.2", "1.4"]
-    assert [row.date == "2020-02-02" for row in table.rows(book)] == [True, False, False, False]
+    assert [row.release for row in evidence.rows(book)] == ["1.0", "1.1", "1.2", "1.4"]
+    assert [row.date == "2020-02-02" for row in evidence.rows(book)] == [True, False, False, False]
 
 
 def test_a_result_that_comes_again_keeps_its_day():
-    cpu = {"outcome": table.FAILS, "line": "killed by SIGSEGV", "date": "2020-02-02", "probe": "1"}
-    again = {"outcome": table.FAILS, "line": "killed by SIGSEGV"}
+    cpu = {
+        "outcome": evidence.REPRODUCED,
+        "line": "killed by SIGSEGV",
+        "date": "2020-02-02",
+        "probe": "1",
+    }
+    again = {"outcome": evidence.REPRODUCED, "line": "killed by SIGSEGV"}
     asked = SimpleNamespace(key="1")
     assert command.with_outcome(an_entry(cpu=cpu), "cpu", asked, again) == an_entry(cpu=cpu)
     other = command.with_outcome(
@@ -228,34 +241,41 @@ def test_a_result_that_comes_again_keeps_its_day():
 def test_what_is_new_is_said(book, monkeypatch, capsys):
     """An outcome that the release, or a new release's forerunner, did not have. Only the newest release is run."""
     monkeypatch.setenv("UV_OFFLINE", "1")
-    was = {"outcome": table.FAILS, "line": "killed by SIGSEGV", "date": "2020-02-02", "probe": "0"}
+    was = {
+        "outcome": evidence.REPRODUCED,
+        "line": "killed by SIGSEGV",
+        "date": "2020-02-02",
+        "probe": "0",
+    }
     for release, more in (
         ("1.2", {"cpu": was}),
         ("1.9", {"cpu": was}),
         ("1.10", {}),
         ("1.10", {"as_of": "release"}),
     ):
-        table.store(book, an_entry(release, **more))
+        evidence.store(book, an_entry(release, **more))
     monkeypatch.setattr(
-        command, "perform", lambda job: {"answers": [{"outcome": table.WORKS, "line": ""}]}
+        command,
+        "perform",
+        lambda job: {"answers": [{"outcome": evidence.NOT_REPRODUCED, "line": ""}]},
     )
     assert command.versions([], release="newest") == 0
     assert [line for line in capsys.readouterr().out.splitlines() if not line.startswith("[")] == [
-        "new: 90-fit, tiny-lib 1.10 as of today, cpu: works, before: fails as told"
+        "new: 90-fit, tiny-lib 1.10 as of today, cpu: not reproduced, before: reproduced"
     ]
     assert command.versions([], release="1.9") == 0
     assert (
-        "new: 90-fit, tiny-lib 1.9 as of today, cpu: works, before: fails as told"
+        "new: 90-fit, tiny-lib 1.9 as of today, cpu: not reproduced, before: reproduced"
         in capsys.readouterr().out
     )
-    assert outcomes(book)["1.2", "today"] == table.FAILS
+    assert outcomes(book)["1.2", "today"] == evidence.REPRODUCED
 
 
 def test_a_release_is_compared_with_the_one_right_before_it(book):
-    """Of the same library, in the same surrounding, at the same level; not with an older one, nor with one that came later."""
+    """Of the same library, in the same dependency set, at the same level; not with an older one, nor with one that came later."""
     fails, works = (
         {"outcome": outcome, "line": "", "date": "2020-02-02", "probe": "0"}
-        for outcome in (table.FAILS, table.WORKS)
+        for outcome in (evidence.REPRODUCED, evidence.NOT_REPRODUCED)
     )
     for release, more in (
         ("1.2", {"cpu": works}),
@@ -264,21 +284,26 @@ def test_a_release_is_compared_with_the_one_right_before_it(book):
         ("1.9", {"cpu": works, "library": "tiny-other"}),
         ("1.11", {"cpu": works}),
     ):
-        table.store(book, an_entry(release, **more))
-    assert command.Place(book, an_entry("1.10")).before("cpu") == table.FAILS
-    assert command.Place(book, an_entry("1.10")).before("gpu") == table.WORKS
-    assert command.Place(book, an_entry("1.10", as_of="release")).before("cpu") == table.WORKS
-    assert command.Place(book, an_entry("1.2")).before("cpu") is None
-    table.store(book, an_entry("1.9.1", cpu=works | {"outcome": table.NO_PYTHON}))
-    assert command.Place(book, an_entry("1.10")).before("cpu") == table.FAILS
+        evidence.store(book, an_entry(release, **more))
+    assert command.Place(book, an_entry("1.10")).before("cpu") == evidence.REPRODUCED
+    assert command.Place(book, an_entry("1.10")).before("gpu") == evidence.NOT_REPRODUCED
     assert (
-        command.Place(book, an_entry("1.2", cpu=works | {"outcome": table.NO_PYTHON})).before("cpu")
+        command.Place(book, an_entry("1.10", as_of="release")).before("cpu")
+        == evidence.NOT_REPRODUCED
+    )
+    assert command.Place(book, an_entry("1.2")).before("cpu") is None
+    evidence.store(book, an_entry("1.9.1", cpu=works | {"outcome": evidence.NO_PYTHON}))
+    assert command.Place(book, an_entry("1.10")).before("cpu") == evidence.REPRODUCED
+    assert (
+        command.Place(book, an_entry("1.2", cpu=works | {"outcome": evidence.NO_PYTHON})).before(
+            "cpu"
+        )
         is None
     )
 
 
 def test_another_closure_forgets_what_was_run_with_the_old_one():
-    entry = an_entry(cpu={"outcome": table.WORKS})
+    entry = an_entry(cpu={"outcome": evidence.NOT_REPRODUCED})
     assert command.with_closure(entry, {"python": "3.12", "closure": "tiny-lib==1.0"}) is entry
     assert "cpu" not in command.with_closure(
         entry, {"python": "3.12", "closure": "part==2 tiny-lib==1.0"}
@@ -288,20 +313,22 @@ def test_another_closure_forgets_what_was_run_with_the_old_one():
 def test_a_full_disk_is_said_and_ends_nothing(book, monkeypatch, capsys):
     monkeypatch.setenv("UV_OFFLINE", "1")
     for release in ("1.0", "1.1"):
-        table.store(book, an_entry(release))
-    store = table.store
+        evidence.store(book, an_entry(release))
+    store = evidence.store
 
     def full(chapter, entry):
         if entry["release"] == "1.0":
             raise OSError(errno.ENOSPC, "No space left on device")
         store(chapter, entry)
 
-    monkeypatch.setattr(table, "store", full)
+    monkeypatch.setattr(evidence, "store", full)
     monkeypatch.setattr(
-        command, "perform", lambda job: {"answers": [{"outcome": table.WORKS, "line": ""}]}
+        command,
+        "perform",
+        lambda job: {"answers": [{"outcome": evidence.NOT_REPRODUCED, "line": ""}]},
     )
     assert command.versions([]) == 1
-    assert [row.release for row in table.rows(book)] == ["1.1"]
+    assert [row.release for row in evidence.rows(book)] == ["1.1"]
     assert (
         "missing: 90-fit, tiny-lib 1.0 as of today, cpu: could not be stored: No space left on device"
         in capsys.readouterr().out
@@ -311,7 +338,7 @@ def test_a_full_disk_is_said_and_ends_nothing(book, monkeypatch, capsys):
 def test_an_interrupt_loses_nothing_that_came(book, monkeypatch, capsys):
     monkeypatch.setenv("UV_OFFLINE", "1")
     for release in ("1.0", "1.1"):
-        table.store(book, an_entry(release))
+        evidence.store(book, an_entry(release))
 
     def team():
         def each(work, jobs):
@@ -323,11 +350,13 @@ def test_an_interrupt_loses_nothing_that_came(book, monkeypatch, capsys):
 
     monkeypatch.setattr(command, "team", lambda cluster=None: team())
     monkeypatch.setattr(
-        command, "perform", lambda job: {"answers": [{"outcome": table.WORKS, "line": ""}]}
+        command,
+        "perform",
+        lambda job: {"answers": [{"outcome": evidence.NOT_REPRODUCED, "line": ""}]},
     )
     assert command.versions([]) == 1
     assert capsys.readouterr().out.endswith("missing: the rest: interrupted at 1 of 2\n")
-    assert [row.release for row in table.rows(book)] == ["1.0"]
+    assert [row.release for row in evidence.rows(book)] == ["1.0"]
 
 
 def test_a_case_without_releases_is_said(book):
@@ -351,48 +380,54 @@ TYPE_ERROR = {"type": "lib.TypeError", "message": "takes two\n\nmore"}
             1,
             TYPE_ERROR,
             "lib.TypeError: takes two\nof them\n\nmore\n",
-            (table.FAILS, "lib.TypeError: takes two of them"),
+            (evidence.REPRODUCED, "lib.TypeError: takes two of them"),
         ),
         (
             {},
             1,
             TYPE_ERROR | {"message": "three"},
             "lib.TypeError: three\n",
-            (table.OTHERWISE, "lib.TypeError: three"),
+            (evidence.DIFFERENT, "lib.TypeError: three"),
         ),
-        ({}, 0, None, "fine\n", (table.WORKS, "")),
-        ({}, -11, TYPE_ERROR, "lib.TypeError: takes two\n", (table.OTHERWISE, "killed by SIGSEGV")),
+        ({}, 0, None, "fine\n", (evidence.NOT_REPRODUCED, "")),
+        (
+            {},
+            -11,
+            TYPE_ERROR,
+            "lib.TypeError: takes two\n",
+            (evidence.DIFFERENT, "killed by SIGSEGV"),
+        ),
         (
             {"fails": "second"},
             1,
             TYPE_ERROR,
             "lib.TypeError: takes two\n",
-            (table.OTHERWISE, "lib.TypeError: takes two"),
+            (evidence.DIFFERENT, "lib.TypeError: takes two"),
         ),
-        ({}, -11, None, "before\n", (table.OTHERWISE, "killed by SIGSEGV")),
-        ({}, None, None, "", (table.OTHERWISE, "still running when its time was up")),
+        ({}, -11, None, "before\n", (evidence.DIFFERENT, "killed by SIGSEGV")),
+        ({}, None, None, "", (evidence.DIFFERENT, "still running when its time was up")),
         (
             {"fails": "second +float32", "works": "first"},
             0,
             None,
             "x\na second  float32\n",
-            (table.FAILS, "a second float32"),
+            (evidence.REPRODUCED, "a second float32"),
         ),
-        ({"fails": "second", "works": "first"}, 0, None, "first\n", (table.WORKS, "")),
-        ({"fails": "second", "works": "first"}, 0, None, "third\n", (table.OTHERWISE, "third")),
+        ({"fails": "second", "works": "first"}, 0, None, "first\n", (evidence.NOT_REPRODUCED, "")),
+        ({"fails": "second", "works": "first"}, 0, None, "third\n", (evidence.DIFFERENT, "third")),
         (
             {"fails": "exit status 0", "works": "AssertionError"},
             0,
             None,
             "",
-            (table.FAILS, "exit status 0"),
+            (evidence.REPRODUCED, "exit status 0"),
         ),
         (
             {"fails": "exit status 0", "works": "AssertionError"},
             1,
             {"type": "AssertionError", "message": ""},
             "AssertionError\n",
-            (table.WORKS, ""),
+            (evidence.NOT_REPRODUCED, ""),
         ),
     ],
 )
@@ -469,7 +504,7 @@ def job(python, closure="", source=PROBE, level="cpu"):
 def test_a_python_that_is_not_there_is_an_outcome(monkeypatch):
     monkeypatch.setenv("UV_PYTHON_DOWNLOADS", "never")
     ((answer,),) = perform(job("3.4")).values()
-    assert (answer["outcome"], answer["line"][:18]) == (table.NO_PYTHON, "no Python ==3.4.* ")
+    assert (answer["outcome"], answer["line"][:18]) == (evidence.NO_PYTHON, "no Python ==3.4.* ")
 
 
 def test_a_hang_ends_with_the_probes_own_limit():
@@ -482,7 +517,10 @@ def test_a_hang_ends_with_the_probes_own_limit():
     )
     ((answer,),) = perform(job("3." + str(sys.version_info[1])) | {"probes": [hang]}).values()
     took = answer.pop("took")
-    assert answer == {"outcome": table.FAILS, "line": "launched still running when its time was up"}
+    assert answer == {
+        "outcome": evidence.REPRODUCED,
+        "line": "launched still running when its time was up",
+    }
     assert took.keys() == {"environment", "waiting", "script"} and 1 <= took["script"] < 30
 
 
@@ -629,7 +667,7 @@ SLOW = """
 import time
 def perform(job):
     time.sleep(0 if job["closure"] == "tiny-lib==1.0" else 600)
-    return {"answers": [{"outcome": "works", "line": ""}]}
+    return {"answers": [{"outcome": "not reproduced", "line": ""}]}
 """
 
 
@@ -640,11 +678,11 @@ def test_a_scheduler_that_is_lost_takes_nothing_along_that_came(
     pytest.importorskip("distributed")
     monkeypatch.setenv("UV_OFFLINE", "1")
     for release in ("1.0", "1.1", "1.2"):
-        table.store(book, an_entry(release))
+        evidence.store(book, an_entry(release))
     (tmp_path / "slow.py").write_text(SLOW)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(command, "perform", importlib.import_module("slow").perform)
-    store = table.store
+    store = evidence.store
     path = os.pathsep.join([str(tmp_path), str(ROOT)])
     with subprocess.Popen(
         [sys.executable, "-c", CLUSTER],
@@ -654,11 +692,11 @@ def test_a_scheduler_that_is_lost_takes_nothing_along_that_came(
         text=True,
     ) as cluster:
         try:
-            monkeypatch.setattr(table, "store", lambda *entry: (store(*entry), cluster.kill()))
+            monkeypatch.setattr(evidence, "store", lambda *entry: (store(*entry), cluster.kill()))
             assert command.versions([], cluster=cluster.stdout.readline().strip()) == 1
         finally:
             cluster.kill()
-    assert [row.release for row in table.rows(book)] == ["1.0"]
+    assert [row.release for row in evidence.rows(book)] == ["1.0"]
     said = capsys.readouterr().out
     assert re.findall(
         "(?m)^missing: 90-fit, tiny-lib (.*) as of today, cpu: .* scheduler-connection-lost", said
@@ -686,6 +724,6 @@ def test_the_probes_that_the_book_names_exist():
 def test_a_failed_build_is_told_without_the_folder_that_it_was_in():
     sentence = "native/ could not be built in mode host\nThe end:\n  error: Failed to build `arrays @ file:///somewhere/native`\n"
     assert meaning(sentence) == (
-        table.OTHERWISE,
+        evidence.DIFFERENT,
         "native/ could not be built in mode host: Failed to build `arrays`",
     )

@@ -15,6 +15,7 @@ from sample import FAILING, SAMPLE, build, small
 
 from casebook.authoring import receipts
 from casebook.authoring.chapters import RECEIPT_KEYS, Chapter, load, receipt_problems
+from casebook.authoring.releases import evidence
 from casebook.cells.header import read
 from casebook.errors import EnvironmentFailure
 from casebook.execution.script import check, run
@@ -496,10 +497,10 @@ def test_the_strip_below_the_card_has_a_mark_for_each_run(page):
         for line in page.select("table.strip tr")
     ]
     assert lines == [
-        ["with the packages of", "2.4.6", "2.10.0"],
-        ["its day", "\u2717", ""],
+        ["dependency set", "2.4.6", "2.10.0"],
+        ["as of release", "\u2717", ""],
         ["today", "\u2713", "\u2013"],
-        ["its day, on a GPU", "!", ""],
+        ["as of release, on a GPU", "!", ""],
     ]
     assert (
         page.select_one("table.strip")
@@ -513,15 +514,15 @@ def test_below_the_strip_stands_what_was_said_and_where_the_release_is(site, pag
     fold = page.select_one("table.strip").find_next("details")
     assert [line.text for line in fold.select("dt, dd")] == [
         "2.4.6 (2026-05-01)",
-        "\u2717 its day: fails as told \u00b7 ZeroDivisionError: <b>division by zero",
-        "\u2713 today: works",
-        "! its day, on a GPU: fails otherwise \u00b7 killed by SIGSEGV",
+        "\u2717 as of release: reproduced \u00b7 ZeroDivisionError: <b>division by zero",
+        "\u2713 today: not reproduced",
+        "! as of release, on a GPU: failed differently \u00b7 killed by SIGSEGV",
         "2.10.0 (2026-09-01)",
         "\u2013 cannot be installed \u00b7 no wheel",
     ]
     assert (
         page.select_one("table.strip td")["title"]
-        == "2.4.6: fails as told \u00b7 ZeroDivisionError: <b>division by zero"
+        == "2.4.6: reproduced \u00b7 ZeroDivisionError: <b>division by zero"
     )
     assert fold.a["href"] == "../book/versions.html#numpy-2-4-6"
     assert pages[site / "book/versions.html"].select_one("tr#numpy-2-4-6 th").text == "2.4.6"
@@ -547,10 +548,10 @@ def test_every_run_stands_in_a_file(site, pages):
         == "../_static/versions.csv"
     )
     sample = [row for row in rows if row["case"] == "98-sample"]
-    assert len(rows) == sum(1 for chapter in load() for _ in rows.rows(chapter)) + len(sample)
+    assert len(rows) == sum(1 for chapter in load() for _ in evidence.rows(chapter)) + len(sample)
     assert [(row["release"], row["as_of"], row["level"], row["outcome"]) for row in sample] == [
-        ("2.4.6", "release", "cpu", "fails as told"),
-        ("2.4.6", "release", "gpu", "fails otherwise"),
+        ("2.4.6", "release", "cpu", "reproduced"),
+        ("2.4.6", "release", "gpu", "failed differently"),
         ("2.4.6", "today", "cpu", "works"),
         ("2.10.0", "today", "cpu", "cannot be installed"),
     ]

@@ -58,14 +58,16 @@ def found(tmp_path, monkeypatch):
 
 def test_rows_that_agree_with_the_doctor(found):
     rows = [
-        entry("0.7.0", "fails as told"),
-        entry("0.8.0", "works"),
-        entry("0.8.0", "fails as told", as_of="today", numpy="1.26.4"),
+        entry("0.7.0", "reproduced"),
+        entry("0.8.0", "not reproduced"),
+        entry("0.8.0", "reproduced", as_of="today", numpy="1.26.4"),
     ]
     assert found(*rows[:2], fixed="0.8.0", last="0.7.0") == []
     assert (
         found(
-            entry("0.6.0", "cannot be installed"), entry("0.5.0", "fails otherwise"), fixed="0.8.0"
+            entry("0.6.0", "cannot be installed"),
+            entry("0.5.0", "failed differently"),
+            fixed="0.8.0",
         )
         == []
     )
@@ -74,13 +76,13 @@ def test_rows_that_agree_with_the_doctor(found):
 @pytest.mark.parametrize(
     ("release", "outcome", "status", "why"),
     [
-        ("0.8.0", "fails as told", "not affected", "numba-cuda 0.8.0: fixed in 0.8.0"),
-        ("0.7.0", "works", "affected", "numba-cuda 0.7.0"),
+        ("0.8.0", "reproduced", "not affected", "numba-cuda 0.8.0: fixed in 0.8.0"),
+        ("0.7.0", "not reproduced", "affected", "numba-cuda 0.7.0"),
     ],
 )
 def test_a_release_that_contradicts_is_named(found, release, outcome, status, why):
     assert found(entry(release, outcome), fixed="0.8.0") == [
-        f", 08-example.versions.json: numba-cuda {release} with the packages of 2025-04-01, cpu: it {outcome}, "
+        f", 08-example.versions.json: numba-cuda {release} with the packages of 2025-04-01, cpu: {outcome}, "
         f"but the doctor says {status} ({why})"
     ]
 
@@ -89,22 +91,24 @@ def test_the_packages_of_the_run_decide_what_the_doctor_says(found):
     beside = doctor.Range("numpy", since="2.5")
     assert (
         found(
-            entry("0.7.0", "works", numpy="2.4.6"),
-            entry("0.7.0", "fails as told", as_of="today", numpy="2.5.0"),
+            entry("0.7.0", "not reproduced", numpy="2.4.6"),
+            entry("0.7.0", "reproduced", as_of="today", numpy="2.5.0"),
             beside=beside,
         )
         == []
     )
-    (problem,) = found(entry("0.7.0", "works", as_of="today", numpy="2.5.0"), beside=beside)
+    (problem,) = found(
+        entry("0.7.0", "not reproduced", as_of="today", numpy="2.5.0"), beside=beside
+    )
     assert "numba-cuda 0.7.0 with the packages of today" in problem
 
 
 @pytest.mark.parametrize(
-    ("driver", "outcome"), [("580.159.04", "fails as told"), ("570.86.15", "works")]
+    ("driver", "outcome"), [("580.159.04", "reproduced"), ("570.86.15", "not reproduced")]
 )
 def test_the_driver_decides_too(found, driver, outcome):
     beside = doctor.Range(doctor.DRIVER, since="13.0")
-    other = {"works": "fails as told", "fails as told": "works"}[outcome]
+    other = {"not reproduced": "reproduced", "reproduced": "not reproduced"}[outcome]
     assert (
         found(entry("0.7.0", outcome, level="gpu", driver=driver, gpu="NVIDIA H200"), beside=beside)
         == []
@@ -120,14 +124,14 @@ def test_the_driver_decides_too(found, driver, outcome):
 
 
 def test_a_row_of_another_probe_is_stale(found):
-    (problem,) = found(entry("0.7.0", "fails as told", probe="0"), fixed="0.8.0")
+    (problem,) = found(entry("0.7.0", "reproduced", probe="0"), fixed="0.8.0")
     assert problem.startswith(
         ", 08-example.versions.json: numba-cuda 0.7.0, cpu: the probe has changed since this row; run `python -m"
     )
 
 
 def test_rows_of_a_library_without_a_probe(found):
-    other = entry("1.0.0", "works") | {"library": "six"}
+    other = entry("1.0.0", "not reproduced") | {"library": "six"}
     assert found(other, fixed="0.8.0") == [
         ", 08-example.versions.json: six 1.0.0: the sidecar names no probe of six"
     ]

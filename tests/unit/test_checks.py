@@ -421,7 +421,11 @@ def test_a_card_may_quote_what_a_release_said(found, tmp_path):
         "as_of": "release",
         "python": "3.12",
         "closure": "numba-cuda==0.6.0",
-        "gpu": {"outcome": "fails otherwise", "line": "ValueError: another", "date": "2026-11-22"},
+        "gpu": {
+            "outcome": "failed differently",
+            "line": "ValueError: another",
+            "date": "2026-11-22",
+        },
     }
     (tmp_path / f"{NAME}.versions.json").write_text(json.dumps([row]))
     quoted = (

@@ -4,14 +4,14 @@ import pytest
 from bs4 import BeautifulSoup
 from helpers import ROOT
 
-from casebook.authoring.releases import table
+from casebook.authoring.releases import evidence
 
 SIGNS = {
-    "x": table.FAILS,
-    "v": table.WORKS,
-    "!": table.OTHERWISE,
-    "-": table.CANNOT,
-    "p": table.NO_PYTHON,
+    "x": evidence.REPRODUCED,
+    "v": evidence.NOT_REPRODUCED,
+    "!": evidence.DIFFERENT,
+    "-": evidence.CANNOT,
+    "p": evidence.NO_PYTHON,
 }
 
 
@@ -27,7 +27,7 @@ def rows(said=(), **ends):
     """Releases 1.0, 1.1 and so on of a library, with a sign for each: `rows(cpu_today="xxv", gpu_today=" xv")`. `said`: lines."""
     lines = {tuple(name.split("_")): signs for name, signs in ends.items()}
     return [
-        table.Row(
+        evidence.Row(
             "90-case",
             "lib",
             f"1.{n}",
@@ -57,16 +57,16 @@ def lines(html, selector="tr"):
 
 def test_neighbours_that_end_alike_in_every_line_share_a_column(versions):
     assert lines(versions.strip("lib", rows(cpu_release="xxxvvv", cpu_today="xxxvv!"))) == [
-        ["with the packages of", "1.0 – 1.2", "1.3 – 1.4", "1.5"],
+        ["dependency set", "1.0 – 1.2", "1.3 – 1.4", "1.5"],
         ["releases", "3", "2", "1"],
-        ["its day", "✗", "✓", "✓"],
+        ["as of release", "✗", "✓", "✓"],
         ["today", "✗", "✓", "!"],
     ]
 
 
 def test_a_strip_without_neighbours_alike_counts_nothing(versions):
     assert lines(versions.strip("lib", rows(cpu_today="xvx"))) == [
-        ["with the packages of", "1.0", "1.1", "1.2"],
+        ["dependency set", "1.0", "1.1", "1.2"],
         ["today", "✗", "✓", "✗"],
     ]
 
@@ -89,7 +89,7 @@ def test_a_strip_without_neighbours_alike_counts_nothing(versions):
     ],
 )
 def test_what_was_not_run_is_empty_and_hides_no_edge(versions, monkeypatch, gpu, columns, shown):
-    monkeypatch.setattr(table, "rows", lambda chapter: rows(cpu_today="xxxxxx", gpu_today=gpu))
+    monkeypatch.setattr(evidence, "rows", lambda chapter: rows(cpu_today="xxxxxx", gpu_today=gpu))
     html = versions.strip("lib", versions.runs(None))
     head, *_, on_gpu = lines(html)
     assert (head[1:], on_gpu) == (columns, ["today, on a GPU", *shown])
@@ -105,7 +105,7 @@ def test_a_column_that_others_end_shows_nothing_of_a_level_that_was_not_run(vers
     ]
 
 
-def test_every_last_line_stands_below_with_its_releases_and_surroundings(versions):
+def test_every_last_line_stands_below_with_its_releases_and_dependency_sets(versions):
     said = {0: "old <b>", 1: "old <b>", 2: "new", 3: "new"}
     html = versions.strip("lib", rows(said, cpu_release="xxxv", cpu_today="xxxv", gpu_today=" xxv"))
     assert [
@@ -113,20 +113,20 @@ def test_every_last_line_stands_below_with_its_releases_and_surroundings(version
         for line in BeautifulSoup(html, "html.parser").select("dt, dd")
     ] == [
         "1.0 (2026-01-01)",
-        "✗ fails as told · old <b>",
+        "✗ reproduced · old <b>",
         "1.1 – 1.2 (2026-01-02 – 2026-01-03)",
-        "✗ 1.1: fails as told · old <b>",
-        "✗ 1.2: fails as told · new",
+        "✗ 1.1: reproduced · old <b>",
+        "✗ 1.2: reproduced · new",
         "1.3 (2026-01-04)",
-        "✓ works · new",
+        "✓ not reproduced · new",
     ]
 
 
-def test_below_stands_in_which_surroundings_where_they_differ(versions):
+def test_below_stands_in_which_dependency_sets_where_they_differ(versions):
     html = versions.strip("lib", rows(cpu_release="x", cpu_today="v", gpu_today="v"))
     assert [line.text for line in BeautifulSoup(html, "html.parser").select("dd")] == [
-        "✗ its day: fails as told",
-        "✓ today; today, on a GPU: works",
+        "✗ as of release: reproduced",
+        "✓ today; today, on a GPU: not reproduced",
     ]
 
 
@@ -144,7 +144,7 @@ def test_lines_that_differ_only_in_the_releases_number_stand_once(versions):
     alike = BeautifulSoup(
         versions.strip("lib", rows({0: "lib 1.0", 1: "lib 1.1"}, cpu_today="xx")), "html.parser"
     )
-    assert alike.select_one("td[title]")["title"] == "1.1: fails as told · lib 1.1"
+    assert alike.select_one("td[title]")["title"] == "1.1: reproduced · lib 1.1"
 
 
 def test_the_pointer_reads_the_newest_line_and_that_there_are_others(versions):
@@ -152,8 +152,8 @@ def test_the_pointer_reads_the_newest_line_and_that_there_are_others(versions):
         versions.strip("lib", rows({0: "old", 1: "<new>"}, cpu_today="xx!")), "html.parser"
     )
     assert [cell["title"] for cell in strip.select("td[title]")] == [
-        "1.1: fails as told · <new>; older ones said something else",
-        "1.2: fails otherwise",
+        "1.1: reproduced · <new>; older ones said something else",
+        "1.2: failed differently",
     ]
 
 
@@ -181,7 +181,7 @@ def test_the_page_has_one_mark_for_two_runs_alike(versions, release, today, line
     found = rows({0: lines[0]}, cpu_release=release) + rows({0: lines[1]}, cpu_today=today)
     marks = BeautifulSoup(versions.marks(found), "html.parser").select(".cpu > span")
     assert [mark.text for mark in marks] == shown
-    days = "its day and today" if len(shown) == 1 else "its day"
+    days = "as of release and today" if len(shown) == 1 else "as of release"
     assert marks[0]["title"].startswith(f"case 90, 1.0, {days}: ")
 
 

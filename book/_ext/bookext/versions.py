@@ -9,18 +9,23 @@ from docutils import nodes
 from packaging.version import Version
 from sphinx.util.docutils import SphinxDirective
 
-from casebook.authoring.releases import table
+from casebook.authoring.releases import evidence
 
 from . import notebook
 
-SIGNS = {table.FAILS: "✗", table.WORKS: "✓", table.OTHERWISE: "!", table.CANNOT: "–"}
+SIGNS = {
+    evidence.REPRODUCED: "✗",
+    evidence.NOT_REPRODUCED: "✓",
+    evidence.DIFFERENT: "!",
+    evidence.CANNOT: "–",
+}
 KINDS = {
-    table.FAILS: "fails",
-    table.WORKS: "works",
-    table.OTHERWISE: "otherwise",
-    table.CANNOT: "none",
+    evidence.REPRODUCED: "fails",
+    evidence.NOT_REPRODUCED: "works",
+    evidence.DIFFERENT: "otherwise",
+    evidence.CANNOT: "none",
 }  # in the style sheet
-DAYS = {"release": "its day", "today": "today"}
+DAYS = {"release": "as of release", "today": "today"}
 LEVELS = {"cpu": "", "gpu": ", on a GPU"}
 COLUMNS = (
     "case",
@@ -44,7 +49,7 @@ SCREENFUL = 16  # rows of the page Versions below each header
 
 def runs(chapter):
     """The rows of a chapter, without those for which a machine had no Python: they say nothing about the release."""
-    return [row for row in table.rows(chapter) if row.outcome != table.NO_PYTHON]
+    return [row for row in evidence.rows(chapter) if row.outcome != evidence.NO_PYTHON]
 
 
 def anchor(row):
@@ -54,7 +59,7 @@ def anchor(row):
 
 def by(rows, *names):
     """Rows in groups of equal attributes, in the order in which they come: [(values, rows), …]."""
-    return table.gathered(
+    return evidence.gathered(
         (tuple(getattr(row, name) for name in names), row) for row in rows
     ).items()
 
@@ -102,7 +107,7 @@ def show_strips(app, tree):
     chapter = notebook.chapter(app, app.env.docname)
     card = next(tree.findall(nodes.table), None)
     if chapter and card:
-        app.env.note_dependency(str(table.path(chapter)))
+        app.env.note_dependency(str(evidence.path(chapter)))
         strips = [
             notebook.html(strip(name, rows)) for (name,), rows in by(runs(chapter), "library")
         ]
@@ -110,20 +115,20 @@ def show_strips(app, tree):
 
 
 def strip(library, rows):
-    """The releases of a library side by side, a line for each surrounding; folded below it, what they said."""
+    """The releases of a library side by side, a line for each dependency set; folded below it, what they said."""
     lines = sorted({(row.level, row.as_of) for row in rows})
     shared = columns(rows, lines)
     releases = [different(column, "release") for column in shared]
     head = "".join(f'<th scope="col"><span>{span(some)}</span></th>' for some in releases)
     body = "".join(
-        line(surrounding(*one), (cell(column, *one) for column in shared)) for one in lines
+        line(dependency_set(*one), (cell(column, *one) for column in shared)) for one in lines
     )
     if len(shared) < len(by(rows, "release")):
         body = line("releases", (f"<td>{len(some)}</td>" for some in releases)) + body
     name = f"Releases of {library}"
     table = scrolling(
         name,
-        f'<table class="strip"><tr><th scope="col">with the packages of</th>{head}</tr>{body}</table>',
+        f'<table class="strip"><tr><th scope="col">dependency set</th>{head}</tr>{body}</table>',
     )
     more = ["empty: not run"] if EMPTY in body else []
     return (
@@ -132,7 +137,7 @@ def strip(library, rows):
     )
 
 
-def surrounding(level, as_of):
+def dependency_set(level, as_of):
     return DAYS[as_of] + LEVELS[level]
 
 
@@ -191,24 +196,24 @@ def masked(row):
 
 
 def said(column):
-    """Each end with its last line: in which of the column's releases and surroundings, where not in all."""
-    releases, surroundings = span(different(column, "release")), by(column, "level", "as_of")
+    """Each end with its last line: in which of the column's releases and dependency sets, where not in all."""
+    releases, sets = span(different(column, "release")), by(column, "level", "as_of")
     items = ""
-    for (outcome, line, some), where in table.gathered(ends(column)).items():
-        only = [some] * (some != releases) + where * (len(where) < len(surroundings))
+    for (outcome, line, some), where in evidence.gathered(ends(column)).items():
+        only = [some] * (some != releases) + where * (len(where) < len(sets))
         items += f"<dd>{sign(outcome)} {'; '.join(only)}{': ' if only else ''}{ending(outcome, line)}</dd>"
     days = span(sorted(different(column, "released")))
     return f'<dt><a href="../book/versions.html#{anchor(column[-1])}">{releases}</a> ({days})</dt>{items}'
 
 
 def ends(column):
-    """Pairs of an end, (outcome, last line, the neighbouring releases that said so), and a surrounding."""
+    """Pairs of an end, (outcome, last line, the neighbouring releases that said so), and a dependency set."""
     for (level, as_of), rows in sorted(by(column, "level", "as_of")):
         for (outcome, _), alike in groupby(rows, key=lambda row: (row.outcome, masked(row))):
             alike = list(alike)
             yield (
                 (outcome, alike[-1].line, span(different(alike, "release"))),
-                surrounding(level, as_of),
+                dependency_set(level, as_of),
             )
 
 
@@ -279,7 +284,7 @@ def mark(rows):
 
 def newest(rows):
     """The newest Python, and the newest NumPy, with which a case ended as a case ends; a dash for none."""
-    ended = [row for row in rows if row.outcome in (table.FAILS, table.WORKS)]
+    ended = [row for row in rows if row.outcome in (evidence.REPRODUCED, evidence.NOT_REPRODUCED)]
     numpys = [
         pin.removeprefix("numpy==")
         for row in ended
@@ -298,7 +303,7 @@ def write_file(app, exception):
             sheet = csv.writer(file)
             sheet.writerow(COLUMNS)
             for chapter in notebook.chapters(app.env):
-                for row in table.rows(chapter):
+                for row in evidence.rows(chapter):
                     sheet.writerow(
                         " ".join(row.closure) if name == "closure" else getattr(row, name) or ""
                         for name in COLUMNS

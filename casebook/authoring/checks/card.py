@@ -5,7 +5,7 @@ import re
 from casebook import doctor
 from casebook.authoring.chapters import CARD_KEYS
 from casebook.authoring.checks.prose import CODE, LINK
-from casebook.authoring.releases import table
+from casebook.authoring.releases import evidence
 
 KINDS = "wrong numbers", "crash", "hang", "slow", "does not start"
 SILENT = "wrong numbers", "slow", "hang"
@@ -73,7 +73,7 @@ def messages(chapter, card):
     told = re.findall(r"`(.+?)`", card["You see"])
     if not told and not any(word in SILENT for word in card["Kind"].split(" · ")):
         yield f"You see: no message, though the kind is {card['Kind']}"
-    said = [cell.text for cell in chapter.cells] + [row.line for row in table.rows(chapter)]
+    said = [cell.text for cell in chapter.cells] + [row.line for row in evidence.rows(chapter)]
     shown = " ".join(" ".join(said).split())
     if chapter.receipt:
         yield from (

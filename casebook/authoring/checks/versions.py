@@ -1,18 +1,18 @@
 """The doctor's table against what the releases did: NN-name.versions.json. The card is held to the doctor's table, so to both."""
 
 from casebook import doctor
-from casebook.authoring.releases import probe, table
+from casebook.authoring.releases import evidence, probe
 
 EXPECTED = {
-    doctor.AFFECTED: table.FAILS,
-    doctor.LOOK_OUT: table.FAILS,
-    doctor.NOT_AFFECTED: table.WORKS,
+    doctor.AFFECTED: evidence.REPRODUCED,
+    doctor.LOOK_OUT: evidence.REPRODUCED,
+    doctor.NOT_AFFECTED: evidence.NOT_REPRODUCED,
 }
 
 
 def version_problems(chapter):
     yield from (
-        f", {table.path(chapter).name}: {problem}"
+        f", {evidence.path(chapter).name}: {problem}"
         for check in (stale, contradictions)
         for problem in check(chapter)
     )
@@ -24,7 +24,7 @@ def stale(chapter):
         library: {level: found.key for level, found in probe.probes(chapter, library).items()}
         for library in probe.libraries(chapter)
     }
-    for entry in table.load(chapter):
+    for entry in evidence.entries(chapter):
         if entry["library"] not in keys:
             yield f"{entry['library']} {entry['release']}: the sidecar names no probe of {entry['library']}"
             continue
@@ -43,7 +43,7 @@ def contradictions(chapter):
         library: [case for case in told if is_about(case, library)]
         for library in probe.libraries(chapter)
     }
-    for row in table.rows(chapter):
+    for row in evidence.rows(chapter):
         if row.outcome not in EXPECTED.values() or not cases.get(row.library):
             continue
         parts = environment(row).parts()
@@ -52,7 +52,7 @@ def contradictions(chapter):
             if EXPECTED.get(found.status, row.outcome) != row.outcome:
                 day = row.released if row.as_of == "release" else "today"
                 yield (
-                    f"{row.library} {row.release} with the packages of {day}, {row.level}: it {row.outcome}, "
+                    f"{row.library} {row.release} with the packages of {day}, {row.level}: {row.outcome}, "
                     f"but the doctor says {found.status} ({found.why})"
                 )
 

@@ -9,7 +9,7 @@ from packaging.version import Version
 
 from casebook.authoring.chapters import Chapter
 from casebook.authoring.chapters import load as chapters
-from casebook.authoring.releases import table
+from casebook.authoring.releases import evidence
 from casebook.authoring.releases.executor import team
 from casebook.authoring.releases.index import releases
 from casebook.authoring.releases.probe import libraries, probes, template
@@ -37,7 +37,7 @@ class Place:
         return bool({"closure", "cannot"} & self.entry.keys())
 
     def name(self, *more):
-        as_of = "its day" if self.entry["as_of"] == "release" else "today"
+        as_of = self.entry["as_of"]
         return ", ".join(
             [
                 f"{self.chapter.name}, {self.entry['library']} {self.entry['release']} as of {as_of}",
@@ -50,13 +50,17 @@ class Place:
         same = level, self.was["library"], self.was["as_of"]
         outcomes = [
             row.outcome
-            for row in table.rows(self.chapter)
+            for row in evidence.rows(self.chapter)
             if (row.level, row.library, row.as_of) == same
             and Version(row.release) < Version(self.was["release"])
         ]
         outcomes.append(self.was.get(level, {}).get("outcome"))
         return next(
-            (outcome for outcome in reversed(outcomes) if outcome not in (None, table.NO_PYTHON)),
+            (
+                outcome
+                for outcome in reversed(outcomes)
+                if outcome not in (None, evidence.NO_PYTHON)
+            ),
             None,
         )
 
@@ -64,7 +68,7 @@ class Place:
         """Store the entry in a new form; returns what an answer without success has, where the disk is full."""
         try:
             if entry != self.entry:
-                table.store(self.chapter, entry)
+                evidence.store(self.chapter, entry)
                 self.entry = entry
         except OSError as error:
             return {"trouble": f"could not be stored: {error.strerror}"}
@@ -101,7 +105,7 @@ def versions(names, release=None, as_of=None, cluster=None):
 
 def resolve_all(places, progress):
     """Give places a closure. Those that ask the same, of several cases, ask once."""
-    asked = table.gathered((question(place), place) for place in places)
+    asked = evidence.gathered((question(place), place) for place in places)
     progress.begin("resolve", len(places))
     with team() as each:
         for number, answer in each(resolve, list(asked)):
@@ -116,8 +120,8 @@ def resolve_all(places, progress):
 
 def run_all(places, each, progress):
     """Run what is missing or stale. What needs the same environment, of several cases, runs in it one after the other."""
-    levels = table.LEVELS if has_gpu(each) else table.LEVELS[:1]
-    work = table.gathered(
+    levels = evidence.LEVELS if has_gpu(each) else evidence.LEVELS[:1]
+    work = evidence.gathered(
         ((level, place.entry["python"], place.entry["closure"]), (place, probe))
         for level in levels
         for place in places
@@ -150,16 +154,18 @@ def online():
 
 
 def entries(chapter, library):
-    """An entry for each release and surrounding: the stored ones, and new ones for what else the index has."""
-    stored = [entry for entry in table.load(chapter) if entry["library"] == library]
+    """An entry for each release and dependency set: the stored ones, and new ones for what else the index has."""
+    stored = [entry for entry in evidence.entries(chapter) if entry["library"] == library]
     if not online():
         return stored
     fresh = [
         {"library": library, "release": r.version, "released": r.day, "as_of": as_of}
         for r in known(library)
-        for as_of in table.AS_OF
+        for as_of in evidence.AS_OF
     ]
-    return stored + [entry for entry in fresh if not any(table.same(entry, old) for old in stored)]
+    return stored + [
+        entry for entry in fresh if not any(evidence.same(entry, old) for old in stored)
+    ]
 
 
 def chosen(entries, release):
@@ -202,7 +208,7 @@ def with_closure(entry, answer):
     """The entry with a closure, or with why there is none. What was run with another one goes."""
     if answer.items() <= entry.items():
         return entry
-    bare = {key: entry[key] for key in table.IDENTITY} | answer
+    bare = {key: entry[key] for key in evidence.IDENTITY} | answer
     return bare | {"date": today()} if "cannot" in answer else bare
 
 
@@ -213,7 +219,7 @@ def stale(place, level):
     if (
         probe
         and "closure" in place.entry
-        and (found.get("probe") != probe.key or found["outcome"] == table.NO_PYTHON)
+        and (found.get("probe") != probe.key or found["outcome"] == evidence.NO_PYTHON)
     ):
         yield probe
 

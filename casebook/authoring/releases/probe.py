@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 from packaging.requirements import Requirement
 
-from casebook.authoring.releases.table import FAILS, LEVELS, OTHERWISE, WORKS
+from casebook.authoring.releases.evidence import DIFFERENT, LEVELS, NOT_REPRODUCED, REPRODUCED
 from casebook.cells.header import BLOCK, read
 from casebook.cells.outcome import fits, words
 from casebook.cells.stamp import digest
@@ -121,12 +121,12 @@ def judge(probe, header, outcome):
     ended = words(outcome.status, outcome.error)
     account = f"{outcome.output}\n{ended}"
     if probe.fails and (shown := re.search(rf".*(?:{probe.fails}).*", account)):
-        return FAILS, tidy(shown[0])
+        return REPRODUCED, tidy(shown[0])
     if not probe.fails and fits(header, outcome.status, outcome.error):
-        return FAILS, last_line(outcome)
+        return REPRODUCED, last_line(outcome)
     if re.search(probe.works, account) if probe.works else outcome.status == 0:
-        return WORKS, ""
-    return OTHERWISE, last_line(outcome)
+        return NOT_REPRODUCED, ""
+    return DIFFERENT, last_line(outcome)
 
 
 def last_line(outcome):

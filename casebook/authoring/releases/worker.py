@@ -14,8 +14,8 @@ import time
 from contextlib import nullcontext
 from pathlib import Path
 
+from casebook.authoring.releases.evidence import DIFFERENT, NO_PYTHON
 from casebook.authoring.releases.probe import Probe, judge
-from casebook.authoring.releases.table import NO_PYTHON, OTHERWISE
 from casebook.environments import gpu
 from casebook.environments.create import make, uv
 from casebook.environments.store import cache, one_at_a_time
@@ -98,7 +98,7 @@ def meaning(sentence):
     if "could not be built" in sentence:
         error = next((line.strip() for line in sentence.splitlines() if "error:" in line), "")
         error = re.sub(r"^.*?error: | @ file://[^\s`]+", "", error)
-        return OTHERWISE, f"{sentence.splitlines()[0]}: {error}"[:200]
+        return DIFFERENT, f"{sentence.splitlines()[0]}: {error}"[:200]
     return None, sentence
 
 

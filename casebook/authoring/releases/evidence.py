@@ -1,10 +1,10 @@
 """The file beside a notebook, NN-name.versions.json: what its case did with each release. One line an entry, sorted.
 
-An entry is one release of one library in one surrounding: the packages chosen as of the release's own day, or as of today.
+An entry is one release of one library in one dependency set: the packages chosen as of the release's own day, or as of today.
 
     {"library": "numba-cuda", "release": "0.7.0", "released": "2025-03-13", "as_of": "release", "python": "3.12",
      "closure": "llvmlite==0.44.0 numba==0.61.2 …",
-     "cpu": {"outcome": "fails as told", "line": "TypeError: Signature mismatch: …", "date": "2026-11-21", "probe": "1f0c94aa"},
+     "cpu": {"outcome": "reproduced", "line": "TypeError: Signature mismatch: …", "date": "2026-11-21", "probe": "1f0c94aa"},
      "gpu": {"outcome": …, "driver": "580.159.04", "gpu": "NVIDIA H200"}}
 
 Nothing that can be installed: `"cannot": "because …", "date": …` in the place of python, closure and the levels. A date is the day on which
@@ -18,10 +18,10 @@ from packaging.version import Version
 
 from casebook.environments.store import write_whole
 
-FAILS, WORKS, OTHERWISE, CANNOT, NO_PYTHON = (
-    "fails as told",
-    "works",
-    "fails otherwise",
+REPRODUCED, NOT_REPRODUCED, DIFFERENT, CANNOT, NO_PYTHON = (
+    "reproduced",
+    "not reproduced",
+    "failed differently",
     "cannot be installed",
     "needs another Python",
 )
@@ -33,7 +33,7 @@ KEYS = *IDENTITY, "python", "closure", "cpu", "gpu", "cannot", "date"
 
 @dataclass(frozen=True)
 class Row:
-    """One release in one surrounding at one level: what came of it, and where. Without a GPU, driver and gpu are None."""
+    """One release in one dependency set at one level: what came of it, and where. Without a GPU, driver and gpu are None."""
 
     case: str
     library: str
@@ -54,7 +54,7 @@ def path(chapter):
     return chapter.path.with_suffix(".versions.json")
 
 
-def load(chapter):
+def entries(chapter):
     """The entries of a chapter's file; none where it has none."""
     file = path(chapter)
     return json.loads(file.read_text("utf-8")) if file.exists() else []
@@ -62,7 +62,7 @@ def load(chapter):
 
 def rows(chapter):
     """The same as Rows: by library, release, as of, level. What cannot be installed has a row at each level that is probed."""
-    for entry in load(chapter):
+    for entry in entries(chapter):
         same = chapter.name, *(entry[key] for key in IDENTITY)
         if "cannot" in entry:
             for level in LEVELS:
@@ -83,20 +83,20 @@ def gathered(pairs):
 
 
 def same(a, b):
-    """True where two entries are about the same release in the same surrounding."""
+    """True where two entries are about the same release in the same dependency set."""
     return all(a[key] == b[key] for key in ("library", "release", "as_of"))
 
 
 def find(chapter, entry):
     """The stored entry that is about the same."""
-    return next(old for old in load(chapter) if same(old, entry))
+    return next(old for old in entries(chapter) if same(old, entry))
 
 
 def store(chapter, entry):
     """Put one entry into a chapter's file, in one step, so that an interrupt leaves the old file or the new one."""
-    entries = [old for old in load(chapter) if not same(old, entry)] + [
+    stored = [old for old in entries(chapter) if not same(old, entry)] + [
         {key: entry[key] for key in KEYS if key in entry}
     ]
-    entries.sort(key=lambda e: (e["library"], Version(e["release"]), AS_OF.index(e["as_of"])))
-    lines = ",\n".join(json.dumps(e, ensure_ascii=False) for e in entries)
+    stored.sort(key=lambda e: (e["library"], Version(e["release"]), AS_OF.index(e["as_of"])))
+    lines = ",\n".join(json.dumps(e, ensure_ascii=False) for e in stored)
     write_whole(path(chapter), f"[\n{lines}\n]\n".encode())
