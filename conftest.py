@@ -16,6 +16,7 @@ from jupyter_client.manager import KernelManager
 from nbval.plugin import IPyNbCell
 
 from casebook.authoring.chapters import Chapter
+from casebook.cells.verdict import OLD_WORDS
 from casebook.environments import gpu
 from casebook.magics import too_few
 
@@ -80,6 +81,7 @@ class Places:
         item.output_timeout = (
             60  # seconds from a cell's end to its last output: nbval's 5 are few on a busy machine
         )
+        item.parent.sanitize_patterns.update(OLD_WORDS)
         item.cell_num = cell.number
         item._id = item._id.parse(
             f"{item.parent.nodeid}::cell {cell.number}"

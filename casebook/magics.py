@@ -49,7 +49,7 @@ class PinnedMagic(Magics):
         if name := options.get("--out"):
             self.shell.user_ns[name] = outcome.output
         check(header, outcome)
-        print(f"as told: {header.ending}")
+        print(f"as expected: {header.ending}")
 
     def folder(self, name):
         """The folder that the kernel's cells share under this name; None for no name. It goes when the kernel does."""

@@ -80,7 +80,7 @@ PRINTED = """Traceback (most recent call last):
   File "cell.py", line 12, in <module>
     print(n / 0)
 ZeroDivisionError: division by zero
-as told: ZeroDivisionError
+as expected: ZeroDivisionError
 """
 FIXED = HEADER + "# timeout = 60\n# ///\ndef half(n):\n    return n / 2"
 NEWER = FIXED.replace("numpy==2.4.6", "numpy==2.5.5")
@@ -116,7 +116,7 @@ def sample():
         new_code_cell(
             NEWER,
             outputs=[
-                new_output("stream", text=f"{'a long message ' * 30}\nas told: exit status 0\n")
+                new_output("stream", text=f"{'a long message ' * 30}\nas expected: exit status 0\n")
             ],
         ),
         shows("table()", text_html=TABLE, text_plain="option  what becomes of it\n-ftz    dropped"),

@@ -61,7 +61,7 @@ class Header:
     def ending(self):
         """How the script must end, in short."""
         if self.timeout_expected:
-            return f"still running after {self.timeout:g} s"
+            return f"timed out after {self.timeout:g} s"
         if self.signal:
             return f"killed by {self.signal}"
         return self.raises or "exit status 0"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from casebook.cells import header as headers
 from casebook.cells.repository import ADDRESS, ROOT
+from casebook.cells.verdict import renewed
 from casebook.errors import WrongUse
 
 
@@ -81,7 +82,7 @@ class Cell:
                 *output.get("traceback", []),
                 *(data[kind] for kind in data if kind.startswith("text/")),
             ]
-        return "".join(parts)
+        return renewed("".join(parts))
 
 
 class Notebook:

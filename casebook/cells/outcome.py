@@ -1,8 +1,9 @@
-"""How a script ended, and whether that is as told: for the cells, and for the files that `export` writes, which hold this text.
+"""How a script ended, and whether that was expected: for the cells, and for the files that `export` writes, which contain
+this text.
 
-Standard library alone. `told` has the attributes raises, match, signal, timeout, timeout_expected, ending and expectation of a Header.
-A status is an exit status, minus a signal, or None when the time was up; an error is the final exception, {'type': …, 'message': …},
-or None.
+Standard library alone. `expected` has the attributes raises, match, signal, timeout, timeout_expected, ending and
+expectation of a Header. A status is an exit status, minus a signal, or None after a time-out; an error is the final
+exception, {'type': …, 'message': …}, or None.
 """
 
 import contextlib
@@ -31,26 +32,26 @@ sys.excepthook = report
 """
 
 
-def fits(told, status, error):
-    """True where the script ended as told."""
-    if status is None or told.timeout_expected:
-        return status is None and told.timeout_expected
-    if told.signal:
-        return status == -signal.Signals[told.signal]
-    if not told.raises:
+def matches(expected, status, error):
+    """True where the script ended as expected."""
+    if status is None or expected.timeout_expected:
+        return status is None and expected.timeout_expected
+    if expected.signal:
+        return status == -signal.Signals[expected.signal]
+    if not expected.raises:
         return status == 0
     if status != 1 or not error:
         return False
-    named = told.raises in (error["type"], error["type"].rpartition(".")[2])
+    named = expected.raises in (error["type"], error["type"].rpartition(".")[2])
     return named and (
-        told.match is None or re.search(told.match, error["message"], re.DOTALL) is not None
+        expected.match is None or re.search(expected.match, error["message"], re.DOTALL) is not None
     )
 
 
-def words(status, error):
-    """How the script ended."""
+def describe(status, error, timeout):
+    """How the script ended; `timeout` is its time limit in seconds."""
     if status is None:
-        return "still running when its time was up"
+        return f"timed out after {timeout:g} s"
     if status < 0:
         return f"killed by {signal.Signals(-status).name if -status in list(signal.Signals) else f'signal {-status}'}"
     return (
@@ -60,8 +61,8 @@ def words(status, error):
     )
 
 
-def watch(told, variables, links, modules):
-    """Run this file as a process of its own; returns 0 where it ends as told, else 1. What it needs on disk is gone then.
+def watch(expected, variables, links, modules):
+    """Run this file as a process of its own; returns 0 if it ends as expected, else 1. Removes what it needs on disk.
 
     variables: of the process; links: of its CUDA_HOME, {place: file in site-packages/nvidia}; modules: {name of the file: text}.
     """
@@ -93,7 +94,7 @@ def watch(told, variables, links, modules):
                 signal.signal(how, lambda *_: sys.exit("ended from outside"))
             if early:
                 sys.exit(early[0])
-            status = process.wait(told.timeout)
+            status = process.wait(expected.timeout)
         except subprocess.TimeoutExpired:
             status = None
         finally:
@@ -102,8 +103,9 @@ def watch(told, variables, links, modules):
             process.wait()
         report = places["reports"] / str(process.pid)
         error = json.loads(report.read_text("utf-8")) if report.exists() else None
-    if fits(told, status, error):
-        print(f"as told: {told.ending}")
+    if matches(expected, status, error):
+        print(f"as expected: {expected.ending}")
         return 0
-    print(f"not as told: expected {told.expectation}, but got {words(status, error)}")
+    got = describe(status, error, expected.timeout)
+    print(f"unexpected outcome: expected {expected.expectation}, but got {got}")
     return 1

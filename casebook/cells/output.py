@@ -16,7 +16,7 @@ MASKS = [
 ]
 
 
-class Masks:
+class Normalizer:
     """Takes out of a line what differs between machines: paths, addresses, numbered temporaries."""
 
     def __init__(self, environment, folder):
@@ -50,7 +50,7 @@ def pattern_of(folder):
     return rf"{re.escape(str(folder))}(?![\w-])" if len(str(folder)) > 1 else r"(?!)"
 
 
-class Digest:
+class TruncatedOutput:
     """Passes the head of an output on at once, keeps its tail for the end, and all of it in the file `kept` if it is long.
 
     `path` is where it is written meanwhile: two runs of one cell have the same `kept`.

@@ -1,4 +1,4 @@
-"""One cell as one file for `uv run`: it needs nothing else, and it says itself whether it ended as told. Ready for a bug report."""
+"""One cell as one file for `uv run`: it needs nothing else, and it reports itself whether it ended as expected. Ready for a bug report."""
 
 import re
 from pathlib import Path
@@ -21,10 +21,10 @@ from types import SimpleNamespace
 
 MODULES = {files}       # of the book, which the script imports
 if __name__ == "check":
-    sys.exit(watch(SimpleNamespace({told}), {variables}, {links}, MODULES))
+    sys.exit(watch(SimpleNamespace({expected}), {variables}, {links}, MODULES))
 """
 
-TOLD = ("raises", "match", "signal", "timeout", "timeout_expected", "ending", "expectation")
+EXPECTED = ("raises", "match", "signal", "timeout", "timeout_expected", "ending", "expectation")
 
 
 def command(name, number):
@@ -91,15 +91,15 @@ def printed(notebook, cell):
 
 
 def check(header, modules):
-    """The end of the file: the modules, the text of verdict.py, and what this header promises."""
-    told = ", ".join(f"{name}={getattr(header, name)!r}" for name in TOLD)
+    """The end of the file: the modules, the text of outcome.py, and what this header promises."""
+    expected = ", ".join(f"{name}={getattr(header, name)!r}" for name in EXPECTED)
     links = {place: file for place, (file, _) in LINKS.items()} if header.cuda_home else {}
     files = "".join(f"    {name + '.py'!r}: {quoted(text)},\n" for name, text in modules.items())
     text = Path(outcome.__file__).read_text("utf-8").split('"""', 2)[2].strip()
     return END.format(
         files=f"{{\n{files}}}" if files else "{}",
         verdict=text,
-        told=told,
+        expected=expected,
         variables=header.env,
         links=links,
     )

@@ -15,6 +15,7 @@ from IPython.display import display
 from casebook.cells.notebook import gpus_of, joined, whole
 from casebook.cells.repository import ROOT
 from casebook.cells.stamp import of_outputs
+from casebook.cells.verdict import renewed
 
 MARK = 'data-casebook="stored"'
 FRAME = f"""<div {MARK} style="border-left: 4px solid #8a8a8a; padding-left: 0.8em">
@@ -94,9 +95,8 @@ def frame(outputs, title):
 
 def as_text(output):
     data = output.get("data", {})
-    return (
-        output.get("text") or data.get("text/plain") or data.get("text/markdown") or "(a picture)"
-    )
+    text = output.get("text") or data.get("text/plain") or data.get("text/markdown")
+    return renewed(text or "(a picture)")
 
 
 def as_html(output):

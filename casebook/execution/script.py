@@ -11,8 +11,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from casebook.cells.outcome import fits, words
-from casebook.cells.output import Digest, Masks
+from casebook.cells.outcome import describe, matches
+from casebook.cells.output import Normalizer, TruncatedOutput
 from casebook.environments import create as environments
 from casebook.environments.build import UNITY, build, source_of
 from casebook.environments.cuda_home import lay_out
@@ -34,7 +34,7 @@ PASSED_ON = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a script ended: exit status (negative: minus the signal), or None when its time was up; its exception; its output."""
+    """How a script ended: exit status (negative: minus the signal), or None after a time-out; its exception; its output."""
 
     status: int | None
     error: dict | None
@@ -70,14 +70,14 @@ def run(source, header, emit, report=lambda line: None, place=None):
             shown.append(text)
             emit(text)
 
-        with Digest(show, folder / "output", kept) as digest:
+        with TruncatedOutput(show, folder / "output", kept) as shortened:
             status, child = follow(
                 [environment.python, script],
                 script.parent,
                 variables(header, environment, folder, built),
                 header.timeout,
-                Masks(environment, folder),
-                digest.add,
+                Normalizer(environment, folder),
+                shortened.add,
             )
         with contextlib.suppress(FileNotFoundError):
             return Outcome(
@@ -138,10 +138,10 @@ def driver_folders():
 
 def check(header, outcome):
     """Raise UnexpectedOutcome unless the script ended as its header says."""
-    if fits(header, outcome.status, outcome.error):
+    if matches(header, outcome.status, outcome.error):
         return
     end = "\n".join(outcome.output.splitlines()[-12:]) or "(no output)"
-    got = words(outcome.status, outcome.error)
+    got = describe(outcome.status, outcome.error, header.timeout)
     raise UnexpectedOutcome(
         f"expected {header.expectation}, but got {got}\nThe end of the output:\n{end}"
     )

@@ -274,7 +274,7 @@ def test_a_pinned_cell_runs(colab):
     text, error = colab("%%pinned\n" + cell(body, "raises = 'TypeError'"))
     assert error is None
     assert re.search(
-        rf"\({MINOR.replace('.', ', ')}\) False\nTraceback .*\nTypeError\nas told: TypeError\n$",
+        rf"\({MINOR.replace('.', ', ')}\) False\nTraceback .*\nTypeError\nas expected: TypeError\n$",
         text,
         re.DOTALL,
     )

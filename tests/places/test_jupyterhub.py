@@ -221,7 +221,7 @@ def test_two_students_run_the_chapter_at_the_same_time(results):
                     f"cell {cell.number} does not show its stored output"
                 )
             elif cell.pinned:
-                assert ran["text"].endswith(f"as told: {cell.header.ending}\n"), (
+                assert ran["text"].endswith(f"as expected: {cell.header.ending}\n"), (
                     f"cell {cell.number}: {ran['text']}"
                 )
         assert len(lesson["cells"]) == len(KEPT)
@@ -238,7 +238,7 @@ def test_they_take_what_the_administrator_made_and_make_nothing(results):
 def test_an_edit_of_native_takes_effect_for_its_author_alone(results):
     said = {name: ran["text"] for name, ran in results["edits"].items()}
     assert said["before"].startswith("Not yet: there is no da.multiply")
-    assert said["after"] == "Correct: like da.add.\nas told: exit status 0\n"
+    assert said["after"] == "Correct: like da.add.\nas expected: exit status 0\n"
     assert said["other's answer"] == said["before"]
     built = [
         [path for path in home["casebook"] if path.startswith("builds/")]

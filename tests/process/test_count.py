@@ -16,13 +16,14 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from casebook.environments import gpu
 
 NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
-STORED = [new_output("stream", text="as stored\n")]
+STORED = [new_output("stream", text="as told: exit status 0\n")]  # in old words
+SAME = "print('as expected: exit status 0')"
 # What `%load_ext casebook` would do with a GPU, at a tenth of its price.
 MAGIC = "from IPython.core.magic import register_cell_magic\n\n@register_cell_magic\ndef gpu(line, cell):\n    exec(cell)"
 
 
 def write(folder, name, gpu, *sources):
-    """A notebook with a receipt of that GPU; each source is a GPU cell whose stored output is "as stored"."""
+    """A notebook with a receipt of that GPU; each source is a GPU cell whose stored output is what SAME prints."""
     told = [(MAGIC, []), *((f"%%gpu\n{source}", STORED) for source in sources), ("x = 1", [])]
     cells = [
         new_code_cell(source, outputs=outputs, execution_count=n)
@@ -77,7 +78,7 @@ def test_without_a_gpu_its_cells_are_skipped_and_a_cell_that_gets_lost_is_a_fail
 
 
 def test_outputs_of_gpu_cells_are_compared_with_the_gpu_of_the_receipt_only(run, tmp_path):
-    write(tmp_path, "same", "NVIDIA Stand-in", "print('as stored')", "print('another text')")
+    write(tmp_path, "same", "NVIDIA Stand-in", SAME, "print('another text')")
     write(tmp_path, "other", "NVIDIA H200", "print('another text')", "1 / 0")
     status, text, told = run({"LD_LIBRARY_PATH": stand_in(tmp_path)})
     other = "outputs of GPU cells not compared: they come from an NVIDIA H200, this is an NVIDIA Stand-in"
@@ -95,7 +96,7 @@ def test_outputs_of_gpu_cells_are_compared_with_the_gpu_of_the_receipt_only(run,
 
 
 def test_a_cell_that_needs_two_gpus_is_skipped_where_one_is(run, tmp_path):
-    write(tmp_path, "example", "NVIDIA Stand-in", "print('as stored')")
+    write(tmp_path, "example", "NVIDIA Stand-in", SAME)
     notebook = nbformat.read(tmp_path / "example.ipynb", 4)
     notebook.cells[1].source = "%%gpu 2\n1 / 0"
     nbformat.write(notebook, tmp_path / "example.ipynb")

@@ -1,4 +1,4 @@
-"""Cells as files: what `export` writes runs with nothing else and says itself whether it ended as told; what `pin` writes is complete."""
+"""Cells as files: what `export` writes runs with nothing else and says itself whether it ended as expected; what `pin` writes is complete."""
 
 import ast
 import signal
@@ -68,12 +68,12 @@ def test_a_plain_cell(tmp_path, six):
     text, ended = uv_run(
         tmp_path, cell(body, "raises = 'TypeError'", "match = 'text'", dependencies=[six])
     )
-    assert (ended.returncode, ended.stdout) == (0, "1.17.0\nas told: TypeError\n")
+    assert (ended.returncode, ended.stdout) == (0, "1.17.0\nas expected: TypeError\n")
     assert ended.stderr.endswith("\nTypeError: text\n")
     assert "casebook]" in text and "%%pinned" not in text
 
 
-AS_TOLD = {
+AS_EXPECTED = {
     "success": ("pass",),
     "exception, whole name": (
         "import json; json.loads('{')",
@@ -102,11 +102,11 @@ AS_TOLD = {
 OTHERWISE = {
     "success": (
         ("pass", "raises = 'TypeError'", "match = 'text'"),
-        "not as told: expected TypeError with a message that matches 'text', but got exit status 0",
+        "unexpected outcome: expected TypeError with a message that matches 'text', but got exit status 0",
     ),
     "exception": (
         ("1 / 0",),
-        "not as told: expected exit status 0, but got ZeroDivisionError: division by zero",
+        "unexpected outcome: expected exit status 0, but got ZeroDivisionError: division by zero",
     ),
     "other message": (
         ("raise TypeError('other')", "raises = 'TypeError'", "match = 'text'"),
@@ -125,19 +125,19 @@ OTHERWISE = {
     ),
     "signal": (
         ("import os\nos.abort()",),
-        "not as told: expected exit status 0, but got killed by SIGABRT",
+        "unexpected outcome: expected exit status 0, but got killed by SIGABRT",
     ),
     "time-out": (
         ("import time\ntime.sleep(600)", "timeout = 0.5"),
-        "but got still running when its time was up",
+        "but got timed out after 0.5 s",
     ),
 }
 
 
-@pytest.mark.parametrize("name", AS_TOLD)
-def test_a_file_that_ends_as_told_says_so(tmp_path, name):
-    _, ended = run_exported(tmp_path, cell(*AS_TOLD[name]), sys.executable)
-    assert (ended.returncode, ended.stdout.splitlines()[-1][:9]) == (0, "as told: ")
+@pytest.mark.parametrize("name", AS_EXPECTED)
+def test_a_file_that_ends_as_expected_says_so(tmp_path, name):
+    _, ended = run_exported(tmp_path, cell(*AS_EXPECTED[name]), sys.executable)
+    assert (ended.returncode, ended.stdout.splitlines()[-1][:13]) == (0, "as expected: ")
 
 
 @pytest.mark.parametrize("name", OTHERWISE)
@@ -197,7 +197,7 @@ print(sys.argv)"""
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (
         0,
-        "['report.py']\nas told: exit status 0\n",
+        "['report.py']\nas expected: exit status 0\n",
         "",
     )
 
@@ -233,7 +233,7 @@ def test_the_file_says_where_it_comes_from_and_what_was_seen(tmp_path, monkeypat
     }
     chapter.cells[0].node.outputs = [
         nbformat.v4.new_output(
-            "stream", text="text\n\nZeroDivisionError\nas told: ZeroDivisionError\n"
+            "stream", text="text\n\nZeroDivisionError\nas expected: ZeroDivisionError\n"
         )
     ]
     text = export(chapter, 1)
@@ -247,7 +247,7 @@ def test_the_file_says_where_it_comes_from_and_what_was_seen(tmp_path, monkeypat
     ]
     assert (
         "\n1 / 0\n\n# What it printed on a machine with an NVIDIA H200, driver 580.1, Python 3.12.3, 2026-11-20:\n#     text\n#\n"
-        "#     ZeroDivisionError\n#     as told: ZeroDivisionError\n\n# ---- The check\n"
+        "#     ZeroDivisionError\n#     as expected: ZeroDivisionError\n\n# ---- The check\n"
     ) in text
 
 
@@ -283,7 +283,7 @@ def test_what_a_cell_imports_of_the_book_is_in_the_file(tmp_path, form):
     text, ended = run_exported(tmp_path, cell(body), sys.executable)
     assert (ended.returncode, ended.stdout, ended.stderr) == (
         0,
-        "True\nas told: exit status 0\n",
+        "True\nas expected: exit status 0\n",
         "",
     )
     assert f"\n{body}\n" in text
@@ -302,7 +302,7 @@ def test_a_module_that_a_module_imports_is_in_the_file_and_no_other(tmp_path, mo
     text, ended = run_exported(
         tmp_path, cell("from one import x\nprint(repr(x))  # three"), sys.executable, "-P"
     )
-    assert ended.stdout == "'6 \\n 7'\nas told: exit status 0\n"
+    assert ended.stdout == "'6 \\n 7'\nas expected: exit status 0\n"
     assert "About two" in text and "About three" not in text
 
 

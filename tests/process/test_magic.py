@@ -42,25 +42,25 @@ def pinned(*arguments, line=""):
 
 
 def test_a_cell_prints_what_its_script_prints(shell):
-    assert shell(pinned("print(6 * 7)")) == "42\nas told: exit status 0\n"
+    assert shell(pinned("print(6 * 7)")) == "42\nas expected: exit status 0\n"
 
 
-def test_the_verdict_says_that_it_ended_as_told(shell):
-    assert shell(pinned("pass")) == "as told: exit status 0\n"
+def test_the_verdict_says_that_it_ended_as_expected(shell):
+    assert shell(pinned("pass")) == "as expected: exit status 0\n"
     raised = shell(pinned("raise ValueError('six')", "raises = 'ValueError'", "match = 'six'"))
-    assert raised.endswith("\nValueError: six\nas told: ValueError\n")
+    assert raised.endswith("\nValueError: six\nas expected: ValueError\n")
     assert (
         shell(pinned("import os; os.abort()", "signal = 'SIGABRT'"))
-        == "as told: killed by SIGABRT\n"
+        == "as expected: killed by SIGABRT\n"
     )
     late = pinned("import time; time.sleep(99)", "timeout = 0.5", "timeout-expected = true")
-    assert shell(late) == "as told: still running after 0.5 s\n"
+    assert shell(late) == "as expected: timed out after 0.5 s\n"
 
 
 def test_an_unexpected_outcome_has_no_verdict(shell, capsys):
     with pytest.raises(UnexpectedOutcome):
         shell(pinned("print('text')", "raises = 'TypeError'"))
-    assert "as told" not in capsys.readouterr().out
+    assert "as expected" not in capsys.readouterr().out
 
 
 def test_an_unexpected_outcome_is_an_error_of_the_cell(shell):
@@ -83,7 +83,7 @@ def test_errors_show_their_sentence_and_no_traceback_of_ours(shell, capsys):
 
 
 def test_out_takes_the_output_along(shell):
-    assert shell(pinned("print('kept')", line="--out text")) == "kept\nas told: exit status 0\n"
+    assert shell(pinned("print('kept')", line="--out text")) == "kept\nas expected: exit status 0\n"
     assert shell("print(repr(text))") == "'kept\\n'\n"
 
 
@@ -116,13 +116,13 @@ def test_cells_that_name_a_folder_share_it(shell):
     shell(pinned("open('made', 'w')", line="--folder shelf"))
     assert (
         shell(pinned(look, line="--folder shelf --out seen"))
-        == "['cell.py', 'made']\nas told: exit status 0\n"
+        == "['cell.py', 'made']\nas expected: exit status 0\n"
     )
     assert shell.names["seen"] == "['cell.py', 'made']\n"
     assert (
         shell(pinned(look))
         == shell(pinned(look, line="--folder other"))
-        == "['cell.py']\nas told: exit status 0\n"
+        == "['cell.py']\nas expected: exit status 0\n"
     )
 
 
@@ -172,7 +172,7 @@ def test_a_gpu_cell_is_an_ordinary_cell_where_there_is_a_gpu(shell, monkeypatch)
     monkeypatch.setattr(gpu, "find", lambda: H200)
     assert shell("%%gpu\nx = 6 * 7\nprint(x)\n%timeit -n1 -r1 None").startswith("42\n")
     assert shell.names["x"] == 42
-    assert shell(pinned("print('ran')", "gpu = true")) == "ran\nas told: exit status 0\n"
+    assert shell(pinned("print('ran')", "gpu = true")) == "ran\nas expected: exit status 0\n"
 
 
 TOO_FEW = "Skipped: this cell needs two GPUs, this machine has one.\n"
@@ -184,7 +184,7 @@ def test_a_cell_that_needs_two_gpus(shell, monkeypatch):
     assert shell(two) == TOO_FEW
     assert shell("%%gpu 2\n1 / 0") == TOO_FEW
     monkeypatch.setattr(gpu, "find", lambda: dataclasses.replace(H200, count=2))
-    assert shell(two) == "ran\nas told: exit status 0\n"
+    assert shell(two) == "ran\nas expected: exit status 0\n"
     assert shell("%%gpu 2\nprint(6 * 7)") == "42\n"
     assert shell("%%gpu\nprint(6 * 7)") == "42\n"
 
@@ -203,7 +203,7 @@ def test_the_driver_key(shell, monkeypatch):
     monkeypatch.setattr(gpu, "find", lambda: H200)
     assert (
         shell(pinned("print('ran')", "gpu = true", "driver = '>=570'"))
-        == "ran\nas told: exit status 0\n"
+        == "ran\nas expected: exit status 0\n"
     )
     skipped = shell(pinned("print('ran')", "gpu = true", "driver = '>=580'"))
     assert (
@@ -290,5 +290,5 @@ def test_a_new_environment_shows_progress_and_leaves_no_trace(empty_caches):
     assert (
         cells[1].outputs
         == cells[2].outputs
-        == [{"output_type": "stream", "name": "stdout", "text": "done\nas told: exit status 0\n"}]
+        == [{"output_type": "stream", "name": "stdout", "text": "done\nas expected: exit status 0\n"}]
     )

@@ -82,7 +82,7 @@ OTHERWISE = {
     ),
     "success for a time-out": (
         ("pass", "timeout = 30", "timeout-expected = true"),
-        "expected still running after 30 s, but got exit status 0",
+        "expected timed out after 30 s, but got exit status 0",
     ),
     "exception for success": (
         ("raise TypeError('text')",),
@@ -160,11 +160,11 @@ OTHERWISE = {
     ),
     "time-out": (
         ("import time; time.sleep(600)", "timeout = 0.5"),
-        "expected exit status 0, but got still running when its time was up",
+        "expected exit status 0, but got timed out after 0.5 s",
     ),
     "time-out for an exception": (
         ("import time; time.sleep(600)", "timeout = 0.5", "raises = 'E'"),
-        "but got still running",
+        "but got timed out",
     ),
 }
 
@@ -264,7 +264,7 @@ pathlib.Path({str(tmp_path / "pids")!r}).write_text(f"{{os.getpid()}} {{child.pi
 time.sleep(600)"""
     clock = itertools.chain([0], iter(lambda: 99 if process_ids(tmp_path / "pids") else 0, None))
     monkeypatch.setattr(
-        "casebook.execution.script.time", SimpleNamespace(monotonic=lambda: next(clock))
+        "casebook.execution.process.time", SimpleNamespace(monotonic=lambda: next(clock))
     )
     play(body, "timeout = 9", "timeout-expected = true")
     assert wait_until(lambda: all(map(gone, process_ids(tmp_path / "pids"))))
@@ -272,7 +272,7 @@ time.sleep(600)"""
 
 @pytest.mark.parametrize("command", [["sleep", "600"], ["yes"]])
 def test_a_child_in_the_background_does_not_hold_the_cell(command, tmp_path):
-    """A cell that waited for it would be still running when its time is up."""
+    """A cell that waited for it would time out."""
     play(
         f"import subprocess; print(subprocess.Popen({command}).pid, file=open({str(tmp_path / 'pid')!r}, 'w'))",
         "timeout = 60",

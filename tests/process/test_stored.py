@@ -118,7 +118,7 @@ def test_a_cell_for_other_drivers_shows_it_too(shell, tmp_path, monkeypatch, cap
 
 
 def test_the_text_has_a_line_beside_it(file):
-    assert framed(file, PINNED)["text/plain"] == f"{TITLE}:\n│ <b>\n│\n│ as told: exit status 0"
+    assert framed(file, PINNED)["text/plain"] == f"{TITLE}:\n│ <b>\n│\n│ as expected: exit status 0"
     assert framed(file, KERNEL)["text/plain"] == f"{TITLE}:\n│ 0\n│ 1\n│ a table\n│ <Figure>"
 
 
@@ -133,7 +133,7 @@ def test_two_gpus_are_named_as_two(file):
 
 def test_the_html_has_every_part_in_a_frame(file):
     assert (
-        f"<pre {PRE}>&lt;b&gt;\n\nas told: exit status 0\n</pre>"
+        f"<pre {PRE}>&lt;b&gt;\n\nas expected: exit status 0\n</pre>"
         in framed(file, PINNED)["text/html"]
     )
     page = framed(file, KERNEL)["text/html"]

@@ -93,7 +93,7 @@ def raised(cell):
         name for names in re.findall(r"… \d+ frames? in (.*)", trace) for name in names.split(", ")
     } - {"the standard library"}
     exception = re.search(
-        rf"(?ms)^(?:[\w.]+\.)?{cell.header.raises}\b.*?(?=^as told: |^exit status |\Z)", trace
+        rf"(?ms)^(?:[\w.]+\.)?{cell.header.raises}\b.*?(?=^as expected: |^exit status |\Z)", trace
     )
     return sorted(packages), exception[0] if exception else cell.header.raises
 

@@ -171,12 +171,12 @@ def test_lines_are_numbered_as_in_the_traceback(page):
 def test_verdict_is_a_mark_below_the_output(page):
     told = page.select_one("#cell-1 .told")
     assert (
-        told.text == "as told: ZeroDivisionError"
-        and "as told" not in page.select_one("#cell-1 .cell_output pre").text
+        told.text == "as expected: ZeroDivisionError"
+        and "as expected" not in page.select_one("#cell-1 .cell_output pre").text
     )
     assert page.select_one(
         "#cell-2 .told"
-    ).text == "as told: exit status 0" and not page.select_one("#cell-2 .cell_output pre")
+    ).text == "as expected: exit status 0" and not page.select_one("#cell-2 .cell_output pre")
 
 
 def test_text_in_columns_does_not_wrap_and_messages_do(page):
@@ -333,7 +333,7 @@ def test_example_on_a_page_does_what_it_says(name):
         pytest.skip(str(error))
     check(header, outcome)
     shown = re.search(r"```text\n(\[255.*?)```", (ROOT / "book/index.md").read_text(), re.DOTALL)[1]
-    assert name != "index" or f"{outcome.output}as told: {header.ending}\n" == shown
+    assert name != "index" or f"{outcome.output}as expected: {header.ending}\n" == shown
 
 
 def failures():

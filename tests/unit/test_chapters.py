@@ -70,7 +70,7 @@ def test_a_chapter_as_it_was_run_has_no_problem(chapter):
     assert chapter.receipt["gpu"] == "NVIDIA H200"
     assert chapter.receipt["driver"] == "570.86.15"
     assert chapter.cells[1].node.outputs[0].data["text/plain"] == "42"
-    assert chapter.cells[2].text.endswith("ValueError: text\nas told: ValueError\n")
+    assert chapter.cells[2].text.endswith("ValueError: text\nas expected: ValueError\n")
     assert (chapter.title, chapter.card["Affected"]) == ("A title", "nothing")
 
 

@@ -46,7 +46,7 @@ CELLS = [
     (
         "## The symptom\n\nCell 2 fails on 0.7.0. [The cause](#why) is in `x.py`, see [numba PR #12](https://github.com/numba/numba/pull/12).",
     ),
-    (PINNED, "ValueError: a text\nas told: ValueError\n"),
+    (PINNED, "ValueError: a text\nas expected: ValueError\n"),
     (
         "The copy takes 1.31 ms, about 12 % more than the 1.2 ms of the other, and moves 3.2 to 4.1 GB/s of the 4.8 TB/s that there are.",
     ),

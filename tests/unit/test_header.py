@@ -220,7 +220,7 @@ def test_expectations_in_words():
     assert read(with_option("signal = 'SIGABRT'")).expectation == "killed by SIGABRT"
     assert (
         read(cell("", "timeout = 2.5", "timeout-expected = true")).expectation
-        == "still running after 2.5 s"
+        == "timed out after 2.5 s"
     )
 
 

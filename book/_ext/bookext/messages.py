@@ -151,7 +151,7 @@ def ending(cell, named):
 def last_message(raised):
     """Message of the exception that a traceback ends with."""
     found = re.search(
-        r"(?ms)^[\w.]+: (.*?)\n*^(?:exit status 1|as told: .*)$",
+        r"(?ms)^[\w.]+: (.*?)\n*^(?:exit status 1|as expected: .*)$",
         raised + ("" if raised.endswith("\n") else "\n"),
     )
     found = found or re.search(r"(?ms)^[\w.]+(?:Error|Exception|Warning)\w*: (.*)", raised)

@@ -4,9 +4,11 @@ import re
 
 from docutils import nodes
 
+from casebook.cells.verdict import renewed
+
 from . import notebook
 
-VERDICT = re.compile(r"(?:^|\n)as told: ([^\n]+)\n?$")
+VERDICT = re.compile(r"(?:^|\n)as expected: ([^\n]+)\n?$")
 COLUMNS = re.compile(r"\S {2,}\S|[│┃]|\|.*\|")  # a line that lines up with others
 
 
@@ -27,12 +29,12 @@ def classify(block):
 
 
 def mark(block):
-    """Put the line `as told: TypeError` below its block."""
-    text = block.astext()
+    """Put the line `as expected: TypeError` below its block."""
+    text = renewed(block.astext())
     if found := VERDICT.search(text):
         rest = text[: found.start()]
         told = nodes.paragraph(
-            "", "", nodes.inline("", "as told: "), nodes.strong("", found[1]), classes=["told"]
+            "", "", nodes.inline("", "as expected: "), nodes.strong("", found[1]), classes=["told"]
         )
         block.parent.insert(block.parent.index(block) + 1, told)
         if rest.strip():

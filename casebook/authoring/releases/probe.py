@@ -25,11 +25,12 @@ from packaging.requirements import Requirement
 
 from casebook.authoring.releases.evidence import DIFFERENT, LEVELS, NOT_REPRODUCED, REPRODUCED
 from casebook.cells.header import BLOCK, read
-from casebook.cells.outcome import fits, words
+from casebook.cells.outcome import describe, matches
 from casebook.cells.stamp import digest
 
 TOOLKIT = re.compile(r"nvidia-.*|cuda-(bindings|pathfinder|python)")
 PINNED = re.compile(r"==[^*,]+")
+TIMED_OUT = "still running when its time was up"  # in rows and in patterns of probes
 
 
 @dataclass(frozen=True)
@@ -118,18 +119,19 @@ def template(chapter, library):
 
 def judge(probe, header, outcome):
     """What a probe's end means: (outcome, the line that shows it)."""
-    ended = words(outcome.status, outcome.error)
+    timed_out = outcome.status is None
+    ended = TIMED_OUT if timed_out else describe(outcome.status, outcome.error, header.timeout)
     account = f"{outcome.output}\n{ended}"
     if probe.fails and (shown := re.search(rf".*(?:{probe.fails}).*", account)):
         return REPRODUCED, tidy(shown[0])
-    if not probe.fails and fits(header, outcome.status, outcome.error):
-        return REPRODUCED, last_line(outcome)
+    if not probe.fails and matches(header, outcome.status, outcome.error):
+        return REPRODUCED, last_line(outcome, ended)
     if re.search(probe.works, account) if probe.works else outcome.status == 0:
         return NOT_REPRODUCED, ""
-    return DIFFERENT, last_line(outcome)
+    return DIFFERENT, last_line(outcome, ended)
 
 
-def last_line(outcome):
+def last_line(outcome, ended):
     """The final exception and its message up to an empty line, or how the script ended, or the last line of its output.
 
     From the output, because paths are masked there.
@@ -137,9 +139,9 @@ def last_line(outcome):
     if outcome.error and outcome.status == 1:
         name = outcome.error["type"].rpartition(".")[2]
         found = re.findall(rf"(?m)^(?:[\w.]+\.)?{re.escape(name)}\b(?:.*\n?.+)*", outcome.output)
-        return tidy(found[-1] if found else words(outcome.status, outcome.error))
+        return tidy(found[-1] if found else ended)
     if outcome.status != 0:
-        return words(outcome.status, outcome.error)
+        return ended
     return tidy(next((line for line in reversed(outcome.output.splitlines()) if line.strip()), ""))
 
 
