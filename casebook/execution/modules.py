@@ -3,9 +3,7 @@
 import re
 from pathlib import Path
 
-import casebook
-
-HELPERS = Path(casebook.__file__).with_name("helpers")
+HELPERS = Path(__file__).parents[1] / "helpers"
 FOLDERS = (
     HELPERS,
     *sorted(HELPERS.glob("chapter_*")),

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from casebook.authoring import chapters, receipts
-from casebook.authoring.chapters import ROOT
+from casebook.authoring import chapters
 from casebook.authoring.checks import problems
 from casebook.authoring.exercises import exercises
 from casebook.cells import repository
+from casebook.cells.repository import ROOT
 
 BOOKS = chapters.load()
 HEADINGS = [
@@ -84,18 +84,3 @@ def test_equal_pins_share_one_environment(book):
 def test_table_of_contents_lists_every_chapter():
     listed = re.findall(r"file: (notebooks/\S+)", (ROOT / "_toc.yml").read_text())
     assert listed == [f"notebooks/{book.name}" for book in BOOKS]
-
-
-def test_gpu_extra_has_the_pins_of_requirements():
-    pinned = set(re.findall(r"(?m)^([\w.-]+==[\w.]+)", (ROOT / "requirements.txt").read_text()))
-    assert pinned.issuperset(receipts.gpu_pins())
-
-
-def test_requirements_name_no_host():
-    assert "://" not in (ROOT / "requirements.txt").read_text()
-
-
-def test_requirements_are_locked_from_requirements_in():
-    locked = dict(re.findall(r"(?m)^([\w.-]+)==([\w.]+)", (ROOT / "requirements.txt").read_text()))
-    for line in re.findall(r"(?m)^([\w-]+)==([\w.]+)", (ROOT / "requirements.in").read_text()):
-        assert locked[line[0]].startswith(line[1].removesuffix("."))
