@@ -15,7 +15,7 @@ import pytest
 from jupyter_client.manager import KernelManager
 from nbval.plugin import IPyNbCell
 
-from casebook.authoring.chapters import Chapter
+from casebook.authoring import chapters
 from casebook.cells.verdict import OLD_WORDS
 from casebook.environments import gpu
 from casebook.magics import too_few
@@ -69,12 +69,9 @@ class Places:
     """Gives every cell the number that its reader sees, and its part on this machine. Each worker does that for itself."""
 
     def pytest_collection_modifyitems(self, items):
-        books = {}
         for item in items:
             if isinstance(item, IPyNbCell):
-                if item.path not in books:
-                    books[item.path] = Chapter(item.path)
-                self.place(item, books[item.path])
+                self.place(item, chapters.at(item.path))
 
     def place(self, item, book):
         cell = book.cells[item.cell_num]
@@ -112,7 +109,7 @@ class Count:
     def expect(self, ids):
         for name in {nodeid.partition("::")[0] for nodeid in ids}:
             if name.endswith(".ipynb") and name not in self.books:
-                self.books[name] = Chapter(self.config.rootpath / name)
+                self.books[name] = chapters.at(self.config.rootpath / name)
 
     def pytest_runtest_logreport(self, report):
         if report.when == "call" or report.outcome != "passed":

@@ -2,6 +2,8 @@
 
 import functools
 import re
+from collections.abc import Sequence
+from pathlib import Path
 
 import nbformat
 import yaml
@@ -72,6 +74,20 @@ def distinct(headers):
     )
 
 
-def load(names=()):
-    """The chapters with these names (`01-default-arguments` or `01`), or all of them, in order."""
-    return [Chapter(path) for path in notebooks(names)]
+def load(names: Sequence[str] = ()) -> list[Chapter]:
+    """The chapters with these names (`01-default-arguments` or `01`), or all of them, in order.
+
+    A process reads each of them once, so what it gets is shared: `Chapter(path)` is one to change.
+    """
+    return [at(path) for path in notebooks(names)]
+
+
+def at(path: Path) -> Chapter:
+    """The chapter in a file, shared by all who ask, and read anew when a file of it has changed."""
+    files = [file for file in (path, path.with_suffix(".yml")) if file.exists()]
+    return _read(path, *(file.stat().st_mtime_ns for file in files))
+
+
+@functools.cache
+def _read(path: Path, *changed: int) -> Chapter:
+    return Chapter(path)

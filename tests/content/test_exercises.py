@@ -1,7 +1,4 @@
-"""Exercises, live: refused as stored, wrong answers refused with words that help, right ones and the book's own solution accepted.
-
-tests/answers/NN-name.yml holds the answers: for each exercise `wrong` (why, answer or edit, says) and `right` (why, answer or edit).
-"""
+"""Exercises, live: refused as stored, wrong answers refused with words that help, right ones and the book's own solution accepted."""
 
 import ast
 import collections
@@ -14,13 +11,11 @@ import re
 from dataclasses import replace
 
 import pytest
-import yaml
-from helpers import ROOT
+from attempts import BOOKS, answers, attempts, written
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
-from casebook.authoring import chapters
 from casebook.authoring.exercises import exercises
 from casebook.cells.header import BLOCK, read
 from casebook.environments import gpu
@@ -28,33 +23,6 @@ from casebook.errors import UnexpectedOutcome
 from casebook.execution.script import Outcome, check
 from casebook.execution.script import run as run_script
 from casebook.magics import NO_GPU
-
-BOOKS = [book for book in chapters.load() if exercises(book)]
-
-
-@functools.cache
-def answers(book):
-    path = ROOT / "tests/answers" / f"{book.name}.yml"
-    return (
-        {entry["exercise"]: entry for entry in yaml.load(path.read_text("utf8"), yaml.CSafeLoader)}
-        if path.exists()
-        else {}
-    )
-
-
-def attempts(kind):
-    """Every answer of one kind, as a parameter (chapter, exercise, answer)."""
-    for book in BOOKS:
-        for number, entry in answers(book).items():
-            for one in exercises(book):
-                if one.number == number and len(one.exercise) == 1:
-                    yield from (
-                        pytest.param(
-                            book, one, answer, id=f"{book.name}-{number}-{answer.get('why')}"
-                        )
-                        for answer in entry.get(kind) or []
-                    )
-
 
 EXERCISES = [
     pytest.param(book, one, id=f"{book.name}-{one.number}")
@@ -187,18 +155,6 @@ def ending(header, folder):
 def skip_without_gpu(one):
     if one.needs_gpu and not gpu.find():
         pytest.skip(NO_GPU)
-
-
-def written(one, answer):
-    """Source of the reader's cell with an answer in it."""
-    (reader,) = one.exercise
-    source = answer.get("answer", reader.source)
-    for old, new in answer.get("edit", {}).items():
-        assert source.count(old) == 1, (
-            f"{old!r} stands {source.count(old)} times in the reader's cell, cell [{reader.number}]"
-        )
-        source = source.replace(old, new)
-    return source
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from test_chapters import execute_here, write_chapter
+from example import execute_here, write_chapter
 
 from casebook.authoring import execute
 from casebook.errors import CasebookError

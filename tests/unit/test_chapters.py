@@ -4,52 +4,13 @@ import copy
 
 import nbformat
 import pytest
+from example import SOURCES, execute_here, write_chapter
 from helpers import cell
 
-from casebook.authoring.chapters import CARD_KEYS, Chapter
+from casebook.authoring.chapters import Chapter
 from casebook.authoring.checks import problems
 from casebook.authoring.execute import execute
-from casebook.environments import gpu
 from casebook.errors import CasebookError
-
-ROWS = dict.fromkeys(CARD_KEYS, "nothing") | {
-    "Libraries": "NumPy",
-    "Kind": "crash",
-    "You see": "`ValueError: text`",
-    "Needs": "no GPU; about 1 minute",
-}
-CARD = "# A title\n\nA sentence.\n\n| | |\n|---|---|\n" + "\n".join(
-    f"| **{key}** | {text} |" for key, text in ROWS.items()
-)
-SOURCES = [
-    "%load_ext casebook\nimport numpy",
-    "x = 6\nx * 7",
-    "%%pinned\n" + cell("print('before')\nraise ValueError('text')", "raises = 'ValueError'"),
-    "import time\nprint(time.time_ns())",
-]
-H200 = gpu.Gpu("NVIDIA H200", "9.0", "570.86.15")
-
-
-def write_chapter(folder, sources, name="09-example", card=CARD):
-    cells = [
-        nbformat.v4.new_markdown_cell(card),
-        *(nbformat.v4.new_code_cell(source) for source in sources),
-    ]
-    for number, node in enumerate(cells):
-        node.id = f"cell-{number}"
-    cells[-1].metadata.tags = ["nbval-ignore-output"]
-    path = folder / f"{name}.ipynb"
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
-    return Chapter(path)
-
-
-def execute_here(chapter):
-    """Execute with outputs from this machine, whatever GPU it has; returns the chapter as it is stored then."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gpu, "find", lambda: H200)
-        patch.setenv("CASEBOOK_REQUIRE_GPU", "1")
-        execute(chapter)
-    return Chapter(chapter.path)
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ import subprocess
 import sys
 
 import pytest
+from example import write_chapter
 from helpers import ROOT
-from test_chapters import write_chapter
 
 from casebook.authoring import chapters
 from casebook.authoring.chapters import Chapter

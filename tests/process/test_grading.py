@@ -5,7 +5,7 @@ import json
 
 import nbformat
 import pytest
-from test_exercises import answers, attempts, written
+from attempts import answers, attempts, written
 
 from casebook.__main__ import main
 from casebook.authoring import chapters, grading
