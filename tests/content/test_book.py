@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from helpers import ROOT
 
 from casebook.authoring import chapters
 from casebook.authoring.checks import problems
