@@ -1,11 +1,13 @@
-"""`python -m casebook COMMAND`: the tooling of the book. `--help` lists the commands.
+"""`python -m casebook COMMAND`: the tooling of the book.
 
-The module of a command is imported when it is called. So `--help` is quick, and a command needs no more than it uses.
+The module of a command is imported when it is called, so that `--help` is quick and a command
+needs no package that it does not use.
 """
 
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -13,192 +15,135 @@ from casebook import doctor
 from casebook.cells import repository
 from casebook.errors import CasebookError
 
+ALONE = {"doctor", "pin", "export"}  # they work without the book's repository
 
-def arguments():
-    parser = argparse.ArgumentParser(prog="python -m casebook", description=__doc__.splitlines()[0])
+
+def arguments() -> argparse.ArgumentParser:
+    """The parser of all commands; `action` is the "module.function" that a command calls."""
+    parser = argparse.ArgumentParser(
+        prog="python -m casebook", description="The tooling of the GPU Python Casebook."
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-
-    def command(name, action, text, *options, alone=False):
-        """Add a command: `action` is "module.function" of this package. `alone`: it works without the book's repository."""
-        sub = commands.add_parser(name, help=text, description=text.replace("%%", "%"))
-        for option, settings in options:
-            sub.add_argument(option, **settings)
-        sub.set_defaults(action=action, alone=alone)
-
-    some = (
-        "names",
-        {"nargs": "*", "metavar": "CHAPTER", "help": "all chapters when none is named"},
-    )
-    many = (
+    chapters, cluster = (argparse.ArgumentParser(add_help=False) for _ in range(2))
+    chapters.add_argument("names", nargs="*", metavar="CHAPTER", help="default: all")
+    cluster.add_argument(
         "--cluster",
-        {
-            "metavar": "ADDRESS",
-            "help": "of a Dask scheduler; `gpus` for a worker on each GPU of this machine",
-        },
+        metavar="ADDRESS",
+        help="Dask scheduler; `gpus`: a worker on each GPU of this machine",
     )
-    command("doctor", "doctor.examine", doctor.__doc__.splitlines()[0], *doctor.OPTIONS, alone=True)
-    command(
-        "pin",
-        "environments.pin.pin",
-        "complete the dependencies of a header",
-        ("path", {"metavar": "FILE", "help": "a script or cell; - reads it from standard input"}),
-        alone=True,
+
+    def command(
+        name: str, action: str, text: str, *parents: argparse.ArgumentParser
+    ) -> argparse.ArgumentParser:
+        added = commands.add_parser(
+            name, help=text, description=text.replace("%%", "%"), parents=parents
+        )
+        added.set_defaults(action=action)
+        return added
+
+    doctor.add_options(command("doctor", "doctor.examine", "find known issues in an environment"))
+
+    pin = command("pin", "environments.pin.pin", "complete the dependencies of a header")
+    pin.add_argument("path", metavar="FILE", help="script or cell; - for standard input")
+
+    export = command("export", "execution.export.command", "print a %%%%pinned cell for `uv run`")
+    export.add_argument("name", metavar="NOTEBOOK", help="file, or number of a chapter")
+    export.add_argument("number", metavar="CELL", type=int, help="number in the cell's brackets")
+
+    prepare = command(
+        "prepare", "authoring.prepare.prepare", "create the chapters' environments", chapters
     )
-    command(
-        "export",
-        "execution.export.command",
-        "print a %%%%pinned cell as one file for `uv run`",
-        (
-            "name",
-            {"metavar": "FILE.ipynb", "help": "a notebook, or a chapter of the book by its number"},
-        ),
-        (
-            "number",
-            {"metavar": "CELL", "type": int, "help": "the number in the brackets beside the cell"},
-        ),
-        alone=True,
+    prepare.add_argument(
+        "--all",
+        action="store_true",
+        dest="every",
+        help="without a GPU, create those of GPU cells too",
     )
-    command(
-        "prepare",
-        "authoring.prepare.prepare",
-        "make the environments of the chapters",
-        some,
-        (
-            "--all",
-            {
-                "action": "store_true",
-                "dest": "every",
-                "help": "those of GPU cells too, on a machine without a GPU",
-            },
-        ),
-        (
-            "--into",
-            {
-                "metavar": "FOLDER",
-                "type": Path,
-                "help": "a folder for all users of the machine, in place of your own",
-            },
-        ),
+    prepare.add_argument(
+        "--into", metavar="FOLDER", type=Path, help="a folder that all users share"
     )
+
     command(
-        "wheelhouse",
-        "authoring.wheelhouse.fill",
-        "download every wheel that the book needs into wheelhouse/, for a room without network",
-        some,
+        "wheelhouse", "authoring.wheelhouse.fill", "download all wheels for offline use", chapters
     )
     command(
         "execute",
         "authoring.commands.execute",
-        "run chapters on this machine's GPU and store outputs and receipts",
-        some,
-        many,
+        "run chapters on a GPU; store outputs and receipts",
+        chapters,
+        cluster,
     )
-    command(
-        "check",
-        "authoring.commands.check",
-        "compare stored outputs with their receipts; runs nothing",
-        some,
-    )
-    command(
+    command("check", "authoring.commands.check", "check chapters as stored; runs nothing", chapters)
+
+    versions = command(
         "versions",
         "authoring.releases.command.versions",
-        "run the cases over the releases of their libraries and store what each did",
-        some,
-        (
-            "--release",
-            {"metavar": "VERSION", "help": "this release alone; `newest`, of each library"},
-        ),
-        (
-            "--as-of-release",
-            {
-                "action": "store_const",
-                "const": "release",
-                "dest": "as_of",
-                "help": "only with the packages as of release",
-            },
-        ),
-        (
-            "--as-of-today",
-            {
-                "action": "store_const",
-                "const": "today",
-                "dest": "as_of",
-                "help": "only with the packages as of today, resolved anew",
-            },
-        ),
-        many,
+        "run the cases over releases of their libraries",
+        chapters,
+        cluster,
     )
-    command(
-        "workshop",
-        "authoring.commands.make_workshop",
-        "copy the chapters without solutions and outputs",
-        (
-            "folder",
-            {
-                "nargs": "?",
-                "metavar": "FOLDER",
-                "type": Path,
-                "help": "_build/workshop when none is named",
-            },
-        ),
+    versions.add_argument(
+        "--release", metavar="VERSION", help="only this one; `newest`: of each library"
     )
-    command(
-        "checked",
-        "authoring.grading.check",
-        "run the exercises of participants' notebooks and say who solved what; their code is run as you",
-        (
-            "folder",
-            {
-                "metavar": "FOLDER",
-                "type": Path,
-                "help": "a sub-folder or a notebook for each participant",
-            },
-        ),
-        (
-            "--out",
-            {"metavar": "FILE", "default": "checked.csv", "help": "%(default)s when none is named"},
-        ),
-        (
-            "--limit",
-            {
-                "metavar": "SECONDS",
-                "type": int,
-                "default": 120,
-                "help": "for each cell; %(default)s when none is named",
-            },
-        ),
+    for day, text in (("release", "release"), ("today", "today, resolved anew")):
+        versions.add_argument(
+            f"--as-of-{day}",
+            action="store_const",
+            const=day,
+            dest="as_of",
+            help=f"only with the packages as of {text}",
+        )
+
+    workshop = command(
+        "workshop", "authoring.commands.make_workshop", "copy the chapters without solutions"
     )
+    workshop.add_argument(
+        "folder", nargs="?", metavar="FOLDER", type=Path, help="default: _build/workshop"
+    )
+
+    grade = command(
+        "grade", "authoring.grading.grade", "run participants' exercises, as you; write a CSV"
+    )
+    grade.add_argument(
+        "folder", metavar="FOLDER", type=Path, help="a folder or notebook for each participant"
+    )
+    grade.add_argument("--out", metavar="FILE", default="grades.csv", help="default: %(default)s")
+    grade.add_argument(
+        "--limit",
+        metavar="SECONDS",
+        type=int,
+        default=120,
+        help="for each cell; default: %(default)s",
+    )
+
     command(
-        "lab",
-        "authoring.commands.copies_for_lab",
-        "copy the chapters into the reader's own folder (CASEBOOK_LAB) and print its path",
+        "lab", "authoring.commands.copies_for_lab", "copy the chapters to edit; print the folder"
     )
     return parser
 
 
-def main(words=None):
-    """Run a command; returns its exit status. 1 says that it failed or found what it looks for, 2 that it could not begin."""
+def main(words: Sequence[str] | None = None) -> int:
+    """Run a command; returns its exit status: 1 for failures or findings, 2 for wrong use."""
     options = vars(arguments().parse_args(words))
-    name, action, alone = (options.pop(key) for key in ("command", "action", "alone"))
+    name, action = options.pop("command"), options.pop("action")
     try:
-        if not alone:
+        if name not in ALONE:
             repository.need(f"`{name}`")
         module, _, function = action.rpartition(".")
         status = getattr(import_module(f".{module}", __package__), function)(**options)
         sys.stdout.flush()
         return int(status)
     except CasebookError as error:
-        return say(error, error.status)
+        return fail(str(error), error.status)
     except ModuleNotFoundError as error:
-        return say(
-            f"`{name}` needs {error.name}, which {sys.executable} lacks: {repository.remedy()}", 2
-        )
-    except BrokenPipeError:  # whoever read the output, such as `head`, has read enough
+        missing = f"`{name}` needs {error.name}, which {sys.executable} lacks"
+        return fail(f"{missing}: {repository.remedy()}", 2)
+    except BrokenPipeError:  # the reader of the output, such as `head`, has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
 
-def say(sentence, status):
+def fail(sentence: str, status: int) -> int:
     print(f"casebook: {sentence}", file=sys.stderr)
     return status
 

@@ -21,6 +21,7 @@ import textwrap
 import traceback
 from dataclasses import asdict, dataclass, field
 
+DESCRIPTION = "Find known issues of GPU libraries in an environment."
 ISSUES = "https://github.com/gpu-python-casebook/gpu-python-casebook/issues"
 BOOK = "https://github.com/gpu-python-casebook/gpu-python-casebook/blob/main/notebooks/{}.ipynb"
 
@@ -942,23 +943,22 @@ def colour(text, status):
     return text.replace(status, f"\033[{code}m{status}\033[0m", 1)
 
 
-OPTIONS = (
-    (
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the doctor's options to a command line."""
+    parser.add_argument(
         "--python",
-        {
-            "default": sys.executable,
-            "metavar": "PATH",
-            "help": "an environment's folder or an interpreter; without it, the Python that runs this",
-        },
-    ),
-    ("--json", {"action": "store_true", "dest": "as_json", "help": "print everything as JSON"}),
-)
+        default=sys.executable,
+        metavar="PATH",
+        help="folder of an environment, or an interpreter; default: the Python that runs this",
+    )
+    parser.add_argument(
+        "--json", action="store_true", dest="as_json", help="print everything as JSON"
+    )
 
 
-def main():
-    parser = argparse.ArgumentParser(prog="doctor.py", description=__doc__.splitlines()[0])
-    for option, settings in OPTIONS:
-        parser.add_argument(option, **settings)
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="doctor.py", description=DESCRIPTION)
+    add_options(parser)
     return examine(**vars(parser.parse_args()))
 
 

@@ -48,7 +48,7 @@ class Unusable(Exception):
     """Why a file is nobody's chapter."""
 
 
-def check(folder, out, limit):
+def grade(folder, out, limit):
     """Judge every notebook below a folder, print who solved what, and write it to a CSV file."""
     paths = notebooks(folder)
     if not paths:

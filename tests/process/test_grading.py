@@ -1,4 +1,4 @@
-"""`python -m casebook checked`: every notebook of a class is a row, whatever is in it, and the verdict is the book's own."""
+"""`python -m casebook grade`: every notebook of a class is a row, whatever is in it, and the verdict is the book's own."""
 
 import csv
 import json
@@ -73,7 +73,7 @@ def test_a_class(tmp_path, capsys, monkeypatch):
         json.dumps({"cells": [{"cell_type": "code", "source": 7, "metadata": {}}]})
     )
     submit(room / "kim" / ".ipynb_checkpoints", "18", {})
-    assert main(["checked", str(room), "--out", str(out)]) == 0
+    assert main(["grade", str(room), "--out", str(out)]) == 0
     found = rows(out)
     assert [(row.participant, row.exercise, row.outcome) for row in found] == [
         ("anna", "1", "solved"),
@@ -102,7 +102,7 @@ def test_a_class(tmp_path, capsys, monkeypatch):
 
 def test_a_cell_that_hangs_is_ended(tmp_path):
     submit(tmp_path / "carl", "18", {"np25-task": "import time\ntime.sleep(1000)"})
-    main(["checked", str(tmp_path), "--out", str(tmp_path / "out.csv"), "--limit", "2"])
+    main(["grade", str(tmp_path), "--out", str(tmp_path / "out.csv"), "--limit", "2"])
     assert [(row.outcome, row.words) for row in rows(tmp_path / "out.csv")] == [
         ("time", "still running after 2 s")
     ]
@@ -110,7 +110,7 @@ def test_a_cell_that_hangs_is_ended(tmp_path):
 
 def test_no_notebook_at_all(tmp_path):
     with pytest.raises(WrongUse, match="no notebook below"):
-        grading.check(tmp_path, tmp_path / "out.csv", 1)
+        grading.grade(tmp_path, tmp_path / "out.csv", 1)
 
 
 @pytest.mark.parametrize(("source", "answer"), PINNED)
