@@ -1,88 +1,101 @@
-"""Times that stand a shared GPU: in each round every alternative is called once, in an order by lot; the rounds are judged.
+"""Times that hold on a shared GPU: each round calls every alternative once, in random order.
 
     r = compare({"fused": f, "apart": g})
     r.claim("fused takes less than half the time", lambda r: r.ratio("fused", "apart") < 0.5)
     print(r.table())
 
-Somebody else on the GPU shows in two ways: an idle GPU answers late, when the other's turn is over, and the rounds have a spread. Then
-nothing is claimed. On an H200 a copy of 4 KB, waited for, took 0.014 ms alone, and 0.4 to 8 ms beside one to four busy processes. Why not
-cupyx.profiler.benchmark or cuda-bench: both measure one alternative after the other, so a change between them looks like a difference,
-and both need packages that the pinned environments do not have.
+Another process on the GPU shows in two ways: an idle GPU answers late, because the other process
+has its turn first, and the times of the rounds spread. Then no claim is checked. On an H200 a
+copy of 4 KB, waited for, took 0.014 ms without other processes, and 0.4 to 8 ms beside one to
+four of them. cupyx.profiler.benchmark and cuda-bench measure one alternative after the other, so
+a change between them looks like a difference; and the pinned environments lack their packages.
 """
+
+from __future__ import annotations
 
 import ctypes as _ctypes
 import random as _random
 import statistics as _statistics
 import time as _time
+from collections.abc import Callable as _Callable
+from collections.abc import Iterable as _Iterable
+from collections.abc import Mapping as _Mapping
 
-_QUIET = 0.25  # a spread above this is not a quiet machine's
-_ANSWER = 3e-4  # nor is it when a quarter of the answers takes more seconds than this
-_AGAIN = 2  # so many more measurements before a claim of some rounds fails, or is not made
+_QUIET = 0.25  # spread up to which a machine counts as quiet
+_ANSWER = 3e-4  # seconds; on a quiet machine three quarters of the answers take less
+_AGAIN = 2  # further measurements before a claim fails or is given up
+
+_Seconds = _Mapping[str, _Iterable[float]]
 
 
 class Rounds:
-    """Seconds of each alternative, round by round: {name: [seconds, …]}, equally many for each name, three or more.
+    """Seconds of each alternative, round by round: {name: [seconds, ...]}.
 
-    `measure`, where there is one, returns such a table anew. `answers`, if any, are the seconds in which an idle GPU answered. `quiet` is
-    the spread above which somebody else must be there.
+    Every name has the same number of rounds, three or more. `measure`, if given, returns a new
+    table of that form. `answers` are the seconds in which an idle GPU answered. `quiet` is the
+    spread above which the machine counts as busy.
     """
 
-    _patience = (
-        _AGAIN  # so many more measurements in company, of all rounds together, until one is quiet
-    )
+    _patience = _AGAIN  # measurements on a busy machine, shared by all rounds until one is quiet
 
-    def __init__(self, seconds, measure=None, answers=(), quiet=_QUIET):
-        self.seconds, self.answers, self._quiet = (
-            {name: list(rounds) for name, rounds in seconds.items()},
-            answers,
-            quiet,
-        )
+    def __init__(
+        self,
+        seconds: _Seconds,
+        measure: _Callable[[], _Seconds] | None = None,
+        answers: _Iterable[float] = (),
+        quiet: float = _QUIET,
+    ) -> None:
+        self.seconds = {name: list(rounds) for name, rounds in seconds.items()}
+        self.answers, self._quiet = answers, quiet
         self._measure, self._again = measure, _AGAIN if measure else 0
         lengths = set(map(len, self.seconds.values()))
         if len(lengths) != 1 or min(lengths) < 3:
             raise ValueError(
-                f"every alternative needs the same number of rounds, three or more, not {sorted(lengths)}"
+                "every alternative needs the same number of rounds, three or more, "
+                f"not {sorted(lengths)}"
             )
 
-    def median(self, name):
+    def median(self, name: str) -> float:
         """Median of the rounds, in seconds."""
         return _statistics.median(self.seconds[name])
 
-    def spread(self, name):
-        """Interquartile range of the rounds, as a part of their median."""
+    def spread(self, name: str) -> float:
+        """Interquartile range of the rounds, as a fraction of their median."""
         low, _, high = _quartiles(self.seconds[name])
         return (high - low) / self.median(name)
 
-    def ratio(self, a, b):
-        """Median over the rounds of the time of `a` over the time of `b` in the same round."""
+    def ratio(self, a: str, b: str) -> float:
+        """Median over the rounds of the time of `a` divided by the time of `b` in that round."""
         return _statistics.median(
             x / y for x, y in zip(self.seconds[a], self.seconds[b], strict=True)
         )
 
     @property
-    def alone(self):
-        """False where somebody else must be on the machine."""
-        return not self._company()
+    def alone(self) -> bool:
+        """False where another process must be using the machine."""
+        return not self._busy()
 
-    def _company(self):
-        """What shows that somebody else is on the machine, or nothing."""
+    def _busy(self):
+        """The sign that the machine is busy, or an empty string."""
         late = _quartiles(self.answers)[2] if self.answers else 0
         if late > _ANSWER:
             return f"the GPU answers after {late * 1e3:.1f} ms"
         widest = max(map(self.spread, self.seconds))
         return f"spread {widest:.0%}" if widest > self._quiet else ""
 
-    def claim(self, text, condition):
-        """Print the conclusion `text` if its condition holds; raise AssertionError if it does not, though the machine is quiet.
+    def claim(self, text: str, condition: bool | _Callable[[Rounds], bool]) -> None:
+        """Print the conclusion `text` if its condition holds; else raise AssertionError.
 
-        `condition` is a function of the rounds, or a bool. A function that says no, or company, makes `compare` measure again before
-        this decides; the rounds are then the last ones. Company that stayed is not waited for by the next claim.
+        On a busy machine it prints that nothing is checked. `condition` is a function of the
+        rounds, or a bool. Where a function returns False, or the machine is busy, `compare`
+        measures again before the decision, and keeps the last rounds. If the machine stays busy,
+        the next claim does not wait for it.
         """
         while self._again and callable(condition) and self._worth_measuring_again(condition):
             self._again -= 1
             self.seconds = self._measure()
-        if company := self._company():
-            print(f"not alone on this machine ({company}): nothing is asserted about time")
+        if busy := self._busy():
+            print(f"GPU or host is busy ({busy}): timing claims are not checked")
             return
         Rounds._patience = _AGAIN
         assert condition(self) if callable(condition) else condition, (
@@ -91,14 +104,14 @@ class Rounds:
         print(text)
 
     def _worth_measuring_again(self, condition):
-        """The condition does not hold on a quiet machine, or there is company that has not yet been found to stay."""
+        """True where a quiet machine contradicts, or a busy one is not yet known to stay busy."""
         if self.alone:
             return not condition(self)
         waits, Rounds._patience = Rounds._patience > 0, max(0, Rounds._patience - 1)
         return waits
 
-    def table(self, bytes=None):
-        """Lines of name, median, spread and, with the bytes that a call moves (one number or {name: number}), GB/s."""
+    def table(self, bytes: float | _Mapping[str, float] | None = None) -> str:
+        """Lines of name, median and spread; with `bytes` moved by a call (or by name), GB/s."""
         width = max(map(len, self.seconds))
         lines = []
         for name in self.seconds:
@@ -111,19 +124,23 @@ class Rounds:
         return "\n".join(lines)
 
 
-def compare(alternatives, rounds=30, warmup=3, clock="gpu", stream=0):
-    """Rounds of the functions {name: function}, called without arguments.
+def compare(
+    alternatives: _Mapping[str, _Callable[[], object]],
+    rounds: int = 30,
+    warmup: int = 3,
+    clock: str = "gpu",
+    stream: int = 0,
+) -> Rounds:
+    """Rounds of the functions {name: function}, which are called without arguments.
 
-    Each round has an order of its own, drawn with a fixed seed: in one that is always the same, each alternative would always bear what
-    the same neighbour left behind. The warm-up keeps the order given.
-    clock "gpu": between two CUDA events on `stream` (its address; 0 is the legacy default stream) of the current context; where the GPU
-    waits for the host to launch, that is part of it. clock "host": from the call until the current context, if there is one, is idle.
+    Each round has its own random order, with a fixed seed: in a fixed order each alternative
+    would always run after the same one. The warm-up keeps the order given.
+    clock "gpu": between two CUDA events on `stream` (its address; 0 is the legacy default stream)
+    of the current context, including the time for which the GPU waits for the host to launch.
+    clock "host": from the call until the current context, if there is one, is idle.
     """
-    clock, answers, lot = (
-        {"gpu": _between_events, "host": _until_idle}[clock],
-        [],
-        _random.Random(0),
-    )
+    clock = {"gpu": _between_events, "host": _until_idle}[clock]
+    answers, generator = [], _random.Random(0)
 
     def measure():
         for _ in range(warmup):
@@ -132,7 +149,7 @@ def compare(alternatives, rounds=30, warmup=3, clock="gpu", stream=0):
         answers.clear()
         seconds, seconds_of = {name: [] for name in alternatives}, clock(stream, answers)
         for _ in range(rounds):
-            for name in lot.sample(list(alternatives), len(alternatives)):
+            for name in generator.sample(list(alternatives), len(alternatives)):
                 seconds[name].append(seconds_of(alternatives[name]))
         return seconds
 
@@ -149,7 +166,7 @@ class _Events:
             _check(self.cuda.cuEventCreate(_ctypes.byref(event), 0))
 
     def answer(self):
-        """Seconds until the GPU has taken note of an event, after all that was before it."""
+        """Seconds until the GPU has reached a new event, after all earlier work."""
         before = _time.perf_counter()
         _check(self.cuda.cuEventRecord(self.start, self.stream))
         _check(self.cuda.cuEventSynchronize(self.start))
@@ -193,7 +210,7 @@ def _until_idle(stream, answers):
 
 
 def _waiting():
-    """Two functions: one waits for the current context, where there is one; one says whether there is."""
+    """Two functions: one waits for the current context, if any; one tells whether there is one."""
     try:
         cuda, context = _ctypes.CDLL("libcuda.so.1"), _ctypes.c_void_p()
     except OSError:
