@@ -161,7 +161,7 @@ def load(ipython):
     sys.path += [
         str(folder) for folder in FOLDERS if str(folder) not in sys.path
     ]  # at the end: a kernel cell imports what a pinned one does
-    use_style()
+    use_style(ipython)
     ipython.register_magics(PinnedMagic)
     if gpu_cell not in ipython.input_transformers_cleanup:
         ipython.input_transformers_cleanup.append(gpu_cell)

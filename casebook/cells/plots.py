@@ -4,6 +4,8 @@ Words are grey (more than 4.5:1 on white, 4:1 on black), curves are C0 to C4. A 
 may vanish on one ground.
 """
 
+import sys
+
 INK, FAINT = "#757575", "#80808050"
 STYLE = {
     "svg.hashsalt": "casebook",
@@ -31,12 +33,19 @@ STYLE = {
 }
 
 
-def use_style():
-    """Set the style and make Jupyter draw SVG without a date. Does nothing where matplotlib is not installed."""
-    try:
-        import matplotlib
+def use_style(shell):
+    """Make Jupyter draw SVG without a date, in this style.
+
+    It takes effect when matplotlib draws its first figure: importing it costs more than a second,
+    and most kernels never draw. Where it is imported already, it takes effect at once.
+    """
+    options = {"metadata": {"Date": None}, "bbox_inches": "tight"}
+    if "matplotlib" in sys.modules:
         from matplotlib_inline.backend_inline import set_matplotlib_formats
-    except ImportError:
-        return
-    matplotlib.rcParams.update(STYLE)
-    set_matplotlib_formats("svg", metadata={"Date": None}, bbox_inches="tight")
+
+        sys.modules["matplotlib"].rcParams.update(STYLE)
+        set_matplotlib_formats("svg", **options)
+    else:
+        shell.config.InlineBackend.update(
+            {"figure_formats": {"svg"}, "print_figure_kwargs": options, "rc": STYLE}
+        )
