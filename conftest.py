@@ -1,153 +1,260 @@
-"""nbval over the chapters: which cells run on this machine, which outputs are compared, and the count of both.
+"""Notebooks through nbval, a worker for each processor, and a summary of what ran.
 
-Cells that need more GPUs than there are, one or two, are skipped. With the receipt's GPU model every other cell runs and is compared.
-With another model every other cell runs and its outcome is checked, but outputs of GPU cells are not compared. CASEBOOK_REQUIRE_GPU=1
-makes a missing GPU an error, and a missing second one not.
+Cells that need more GPUs than there are, one or two, are skipped. With the receipt's GPU model
+every other cell runs and is compared. With another model every other cell runs and its outcome is
+checked, but outputs of GPU cells are not compared. CASEBOOK_REQUIRE_GPU=1 makes a missing GPU an
+error, and a missing second one not; CASEBOOK_REQUIRE_ALL=1 makes every other skip an error.
 """
 
 import collections
 import os
+import re
 import tempfile
+import time
 import uuid
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+from typing import Any
 
 import nbval.kernel
 import pytest
 from jupyter_client.manager import KernelManager
 from nbval.plugin import IPyNbCell
 
-from casebook.authoring import chapters
+from casebook.authoring.chapters import Cell, Chapter, at
 from casebook.cells.verdict import OLD_WORDS
-from casebook.environments import gpu
+from casebook.environments import create, gpu
+from casebook.environments.build import build
+from casebook.errors import EnvironmentFailure
 from casebook.magics import too_few
 
+CACHED = "casebook/seconds"  # in pytest's cache: seconds of each file in its last run
+# Seconds of the longest tests where nothing is cached; a notebook's are those of its receipt.
+SECONDS = {"test_exercises.py": 60, "test_native.py": 30, "test_browser.py": 30}
 
-def pytest_configure(config):
+
+def pytest_configure(config: pytest.Config) -> None:
     if gpu.required() and not gpu.find():
         raise pytest.UsageError("CASEBOOK_REQUIRE_GPU is set and this machine has no NVIDIA GPU")
     nbval.kernel.KernelManager = over_files
-    config.pluginmanager.register(Places(), "places")
+    config.pluginmanager.register(Cells(), "cells")
     if hasattr(config, "workerinput"):
         take_turns(int(config.workerinput["workerid"].removeprefix("gw")))
     else:
-        config.pluginmanager.register(Count(config), "count")
+        config.pluginmanager.register(Summary(config), "summary")
 
 
-def over_files(**named):
-    """The manager of a kernel that is spoken to over files of its own.
+def over_files(**options: Any) -> KernelManager:
+    """A kernel manager that connects over files instead of ports.
 
-    A port that is free when one manager chooses it may be chosen by another one too, in 19 of 40 tries with 24 kernels in the same second.
-    The second kernel then dies, or it never answers.
+    A free port that one manager chooses may be chosen by another one in the same second, as in 19
+    of 40 tries with 24 kernels; then a kernel dies or never answers.
     """
-    return KernelManager(
-        transport="ipc",
-        connection_file=f"{tempfile.gettempdir()}/kernel-{uuid.uuid4().hex[:12]}.json",
-        **named,
-    )
+    file = f"{tempfile.gettempdir()}/kernel-{uuid.uuid4().hex[:12]}.json"
+    return KernelManager(transport="ipc", connection_file=file, **options)
 
 
-def take_turns(number):
-    """Each worker's first GPU is another one, where there are several; it sees the rest behind its own."""
-    if gpu.find():
-        seen = (
-            os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(gpu.find().count)))
-        ).split(",")
-        turn = number % len(seen)
-        os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(seen[turn:] + seen[:turn])
+def take_turns(number: int) -> None:
+    """Give each worker another first GPU, where there are several; the rest come behind it."""
+    if found := gpu.find():
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(found.count)))
+        devices = visible.split(",")
+        turn = number % len(devices)
+        os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(devices[turn:] + devices[:turn])
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers():
-    """For `-n auto`: two more than processors, since a script that must hang, a browser and uv let a worker wait."""
-    return len(os.sched_getaffinity(0)) + 2
+def pytest_xdist_auto_num_workers() -> int:
+    """As many as processors; each worker more costs the time to collect all tests."""
+    return len(os.sched_getaffinity(0))
 
 
-def same_gpu(book):
-    return bool(book.receipt) and gpu.find().name == book.receipt["gpu"]
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Longest files first, so that all workers end at the same time."""
+    cache = getattr(config, "cache", None)
+    known = cache.get(CACHED, {}) if cache else {}
+
+    def seconds(item: pytest.Item) -> float:
+        if isinstance(item, IPyNbCell):
+            guess = (at(item.path).receipt or {}).get("seconds", 0)
+        else:
+            guess = SECONDS.get(item.path.name, 0)
+        return known.get(file_of(item.nodeid), guess)
+
+    items.sort(key=seconds, reverse=True)
 
 
-class Places:
-    """Gives every cell the number that its reader sees, and its part on this machine. Each worker does that for itself."""
+def file_of(nodeid: str) -> str:
+    return nodeid.partition("::")[0]
 
-    def pytest_collection_modifyitems(self, items):
+
+def counted(things: Collection[object], noun: str) -> str:
+    return f"{len(things)} {noun}{'s' * (len(things) != 1)}"
+
+
+def same_gpu(receipt: dict[str, Any] | None) -> bool:
+    found = gpu.find()
+    return bool(receipt and found and found.name == receipt["gpu"])
+
+
+class Cells:
+    """Runs notebook cells as readers count them, after their environments are made."""
+
+    def __init__(self) -> None:
+        self.ready: set[tuple[str, str | None]] = set()
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         for item in items:
             if isinstance(item, IPyNbCell):
-                self.place(item, chapters.at(item.path))
+                book = at(item.path)
+                self.place(item, book.cells[item.cell_num], book.receipt)
 
-    def place(self, item, book):
-        cell = book.cells[item.cell_num]
-        item.output_timeout = (
-            60  # seconds from a cell's end to its last output: nbval's 5 are few on a busy machine
-        )
+    def place(self, item: IPyNbCell, cell: Cell, receipt: dict[str, Any] | None) -> None:
+        item.casebook_cell = cell
+        # Seconds from a cell's end to its last output: nbval's 5 are few on a busy machine.
+        item.output_timeout = 60
         item.parent.sanitize_patterns.update(OLD_WORDS)
         item.cell_num = cell.number
-        item._id = item._id.parse(
-            f"{item.parent.nodeid}::cell {cell.number}"
-        )  # pytest has no public way to rename an item
-        if not cell.needs_gpu:
-            return
-        if reason := too_few(cell.gpus):
+        # pytest has no public way to rename an item
+        item._id = item._id.parse(f"{item.parent.nodeid}::cell {cell.number}")
+        if cell.needs_gpu and (reason := too_few(cell.gpus)):
             item.add_marker(pytest.mark.skip(reason=reason))
-        elif not same_gpu(book):
+        elif cell.needs_gpu and not same_gpu(receipt):
             item.options["check"] = False
 
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Make what `casebook prepare` has not made: the cell itself would print its progress."""
+        header = isinstance(item, IPyNbCell) and item.casebook_cell.header
+        if not header or (header.environment_key, header.build) in self.ready:
+            return
+        start, reported = time.monotonic(), list[str]()
+        try:
+            made = create.make(header, reported.append)
+            if header.build:
+                build(header, made, reported.append)
+        except EnvironmentFailure as error:
+            if re.match("no Python", str(error)):
+                pytest.skip(str(error))
+            return  # the cell says it
+        self.ready.add((header.environment_key, header.build))
+        if reported:
+            item.user_properties.append(("prepared", time.monotonic() - start))
 
-class Count:
-    """How the cells of each chapter ended. With workers (pytest -n) this is in the process that they report to."""
 
-    def __init__(self, config):
+class Summary:
+    """What ran, what was skipped and why. With workers, this is in the process they report to."""
+
+    def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.books = {}
-        self.ended = collections.defaultdict(collections.Counter)
+        self.start = time.monotonic()
+        self.books: dict[str, Chapter] = {}
+        self.ended: dict[str, collections.Counter[str]] = collections.defaultdict(
+            collections.Counter
+        )
+        self.skipped: collections.Counter[str] = collections.Counter()
+        self.seconds: dict[str, float] = collections.defaultdict(float)
+        self.prepared: list[float] = []
 
-    def pytest_collection_finish(self, session):
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.expect(item.nodeid for item in session.items)
 
     @pytest.hookimpl(optionalhook=True)
-    def pytest_xdist_node_collection_finished(self, node, ids):
+    def pytest_xdist_node_collection_finished(self, node: object, ids: list[str]) -> None:
         self.expect(ids)
 
-    def expect(self, ids):
-        for name in {nodeid.partition("::")[0] for nodeid in ids}:
-            if name.endswith(".ipynb") and name not in self.books:
-                self.books[name] = chapters.at(self.config.rootpath / name)
+    def expect(self, ids: Iterable[str]) -> None:
+        for name in {file_of(nodeid) for nodeid in ids}:
+            if name.endswith(".ipynb"):
+                self.books[name] = at(self.config.rootpath / name)
 
-    def pytest_runtest_logreport(self, report):
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        file = file_of(report.nodeid)
+        self.seconds[file] += report.duration
         if report.when == "call" or report.outcome != "passed":
-            self.ended[report.nodeid.partition("::")[0]][report.outcome] += 1
+            self.ended[file][report.outcome] += 1
+            found = (float(str(s)) for key, s in report.user_properties if key == "prepared")
+            self.prepared += found
+        if report.outcome == "skipped" and isinstance(report.longrepr, tuple):
+            self.skipped[report.longrepr[2].replace("Skipped: ", "")] += 1
 
     @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self, session):
-        if self.uncounted() and session.exitstatus == pytest.ExitCode.OK:
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if session.exitstatus == pytest.ExitCode.OK and (self.lost() or self.forbidden()):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        if cache := getattr(self.config, "cache", None):
+            cache.set(CACHED, cache.get(CACHED, {}) | self.seconds)
 
-    def uncounted(self):
-        """Chapters of which some cell neither ran nor was skipped, unless only a part was asked for."""
+    def lost(self) -> dict[str, int]:
+        """Number of cells that neither ran nor were skipped, unless only a part was asked for."""
         option = self.config.option
-        if (
-            option.collectonly
-            or option.keyword
-            or option.markexpr
-            or any("::" in name for name in self.config.args)
-        ):
-            return []
-        return [
-            name for name, book in self.books.items() if self.ended[name].total() != len(book.cells)
-        ]
+        some = any("::" in name for name in self.config.args)
+        if option.collectonly or option.keyword or option.markexpr or some:
+            return {}
+        counts = {
+            name: len(book.cells) - self.ended[name].total() for name, book in self.books.items()
+        }
+        return {name: count for name, count in counts.items() if count}
 
-    def pytest_terminal_summary(self, terminalreporter):
+    def forbidden(self) -> list[str]:
+        """Reasons of skips that CASEBOOK_REQUIRE_ALL forbids: all that do not speak of a GPU."""
+        required = os.environ.get("CASEBOOK_REQUIRE_ALL") == "1"
+        return [why for why in self.skipped if required and not re.search("GPU|driver", why)]
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        terminalreporter.section("summary")
+        for title, lines in (
+            ("chapters", self.chapters()),
+            ("tests", self.tests()),
+            ("skipped", self.reasons()),
+            ("time", self.times()),
+        ):
+            for number, line in enumerate(lines):
+                terminalreporter.line(f"{'' if number else title:10}{line}")
+
+    def total(self, files: Iterable[str]) -> str:
+        ended: collections.Counter[str] = sum(
+            (self.ended[file] for file in files), collections.Counter()
+        )
+        return ", ".join(f"{ended[key]} {key}" for key in ("passed", "failed", "skipped"))
+
+    def chapters(self) -> Iterator[str]:
         if not self.books:
             return
-        terminalreporter.section("chapters")
+        yield f"{self.total(self.books)} (cells of {counted(self.books, 'notebook')})"
         for name, book in sorted(self.books.items()):
-            ended = self.ended[name]
-            counts = ", ".join(
-                f"{ended[outcome]} {outcome}" for outcome in ("passed", "failed", "skipped")
+            if self.ended[name]["failed"]:
+                yield f"{book.name}: {self.total([name])}"
+            if lost := self.lost().get(name):
+                yield f"{book.name}: {lost} of {len(book.cells)} cells NOT ACCOUNTED FOR"
+        found = gpu.find()
+        if found and (other := [b for b in self.books.values() if not same_gpu(b.receipt)]):
+            yield (
+                f"outputs of GPU cells in {counted(other, 'notebook')} not compared: "
+                f"no receipt of an {found.name}"
             )
-            line = f"{book.name:24} {len(book.cells):3} cells: {counts}"
-            if ended["skipped"]:
-                line += " for want of a GPU"
-            elif book.receipt and gpu.find() and not same_gpu(book):
-                line += f"; outputs of GPU cells not compared: they come from an {book.receipt['gpu']}, this is an {gpu.find().name}"
-            if name in self.uncounted():
-                line += f"; {len(book.cells) - ended.total()} NOT ACCOUNTED FOR"
-            terminalreporter.line(line)
+
+    def tests(self) -> Iterator[str]:
+        if files := self.ended.keys() - self.books.keys():
+            yield f"{self.total(files)} (in {counted(files, 'file')})"
+
+    def reasons(self) -> Iterator[str]:
+        """At most ten lines."""
+        for why, count in self.skipped.most_common(9):
+            mark = " NOT ALLOWED" if why in self.forbidden() else ""
+            yield f"{count} × {why}{mark}"
+        if rest := self.skipped.most_common()[9:]:
+            yield f"{sum(count for _, count in rest)} × other reasons; `-rs` shows them"
+
+    def times(self) -> Iterator[str]:
+        slowest = ", ".join(
+            f"{Path(file).stem} {seconds:.0f}"
+            for file, seconds in sorted(self.seconds.items(), key=lambda item: -item[1])[:5]
+        )
+        yield f"{time.monotonic() - self.start:.0f} s; the longest files, in seconds: {slowest}"
+        if self.prepared:
+            yield (
+                f"{sum(self.prepared):.0f} s of it for {counted(self.prepared, 'environment')} "
+                "that `python -m casebook prepare` would have made before"
+            )

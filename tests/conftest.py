@@ -15,21 +15,6 @@ from casebook.cells.header import read
 from casebook.environments import create, gpu
 from casebook.errors import EnvironmentFailure
 
-LONG = (
-    "test_browser.py",
-    "test_native.py",
-    "test_exercises.py",
-    "test_exports.py",
-    "test_jupyterhub.py",
-)
-
-
-def pytest_collection_modifyitems(items):
-    """Long files first, then the notebooks, then the rest: so that several workers end together."""
-    items.sort(
-        key=lambda item: 0 if item.path.name in LONG else 1 if item.path.suffix == ".ipynb" else 2
-    )
-
 
 @pytest.fixture
 def forgetful(monkeypatch):

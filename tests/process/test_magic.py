@@ -290,5 +290,11 @@ def test_a_new_environment_shows_progress_and_leaves_no_trace(empty_caches):
     assert (
         cells[1].outputs
         == cells[2].outputs
-        == [{"output_type": "stream", "name": "stdout", "text": "done\nas expected: exit status 0\n"}]
+        == [
+            {
+                "output_type": "stream",
+                "name": "stdout",
+                "text": "done\nas expected: exit status 0\n",
+            }
+        ]
     )

@@ -1,0 +1,141 @@
+"""The promise that every cell runs: which cells are skipped, and that each is counted."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from runpy import run_path
+from types import SimpleNamespace
+
+import nbformat
+import pytest
+from helpers import ROOT, cell, stand_in
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from casebook.environments import create, gpu
+
+NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
+STORED = [new_output("stream", text="as told: exit status 0\n")]  # in old words
+SAME = "print('as expected: exit status 0')"
+# What `%load_ext casebook` would do with a GPU, at a tenth of its price.
+MAGIC = """from IPython.core.magic import register_cell_magic
+
+@register_cell_magic
+def gpu(line, cell):
+    exec(cell)"""
+
+
+def write(folder, name, gpu, *sources):
+    """A notebook of that GPU; each source is a GPU cell, stored with SAME's output."""
+    told = [(MAGIC, []), *((f"%%gpu\n{source}", STORED) for source in sources), ("x = 1", [])]
+    cells = [
+        new_code_cell(source, outputs=outputs, execution_count=n)
+        for n, (source, outputs) in enumerate(told, 1)
+    ]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    nbformat.write(
+        new_notebook(cells=cells, metadata=kernel | {"casebook": {"gpu": gpu}}),
+        folder / f"{name}.ipynb",
+    )
+
+
+@pytest.fixture
+def run(tmp_path):
+    """run(variables, *options): pytest's status in a folder of its own, and what it printed."""
+    shutil.copy(ROOT / "conftest.py", tmp_path)
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --nbval -p no:cacheprovider\n")
+    (tmp_path / "lose.py").write_text("def pytest_collection_modifyitems(items):\n    items.pop()")
+
+    def run(variables, *options):
+        ended = subprocess.run(
+            [sys.executable, "-m", "pytest", *options],
+            cwd=tmp_path,
+            text=True,
+            capture_output=True,
+            # PYTEST_DEBUG_TEMPROOT: else it sweeps up after earlier runs
+            env=os.environ
+            | {"PYTHONPATH": str(ROOT), "PYTEST_DEBUG_TEMPROOT": str(tmp_path)}
+            | {"CASEBOOK_REQUIRE_GPU": "", "CASEBOOK_REQUIRE_ALL": ""}
+            | variables,
+        )
+        return ended.returncode, ended.stdout + ended.stderr
+
+    return run
+
+
+def test_gpu_cells_are_skipped_without_a_gpu_and_a_lost_cell_is_a_failure(run, tmp_path):
+    """Counted in the process that the workers report to: there is one worker here."""
+    write(tmp_path, "example", "NVIDIA H200", "1 / 0")
+    status, text = run(NO_GPU, "-p", "lose", "-n", "1", "--dist", "loadfile")
+    assert status == 1, text
+    assert "1 passed, 0 failed, 1 skipped (cells of 1 notebook)" in text
+    assert "example: 1 of 3 cells NOT ACCOUNTED FOR" in text
+    assert "skipped   1 × this cell needs an NVIDIA GPU, and this machine has none.\n" in text
+
+
+def test_outputs_of_gpu_cells_are_compared_with_the_gpu_of_the_receipt_only(run, tmp_path):
+    write(tmp_path, "same", "NVIDIA Stand-in", SAME, "print('another text')")
+    write(tmp_path, "other", "NVIDIA H200", "print('another text')", "1 / 0")
+    status, text = run({"LD_LIBRARY_PATH": stand_in(tmp_path)})
+    failed = re.findall(r"(?m)^FAILED (\S+ \d)", text)
+    assert (status, failed) == (1, ["other.ipynb::cell 3", "same.ipynb::cell 3"]), text
+    assert "outputs of GPU cells in 1 notebook not compared: no receipt of an NVIDIA Stand" in text
+
+
+def test_a_cell_that_needs_two_gpus_is_skipped_where_one_is(run, tmp_path):
+    write(tmp_path, "example", "NVIDIA Stand-in", SAME)
+    notebook = nbformat.read(tmp_path / "example.ipynb", 4)
+    notebook.cells[1].source = "%%gpu 2\n1 / 0"
+    nbformat.write(notebook, tmp_path / "example.ipynb")
+    status, text = run({"LD_LIBRARY_PATH": stand_in(tmp_path), "CASEBOOK_REQUIRE_GPU": "1"})
+    assert status == 0, text
+    assert "skipped   1 × this cell needs two GPUs, this machine has one.\n" in text
+
+
+def test_a_gpu_that_is_required_and_missing_ends_the_run_at_once(run, tmp_path):
+    write(tmp_path, "example", "NVIDIA H200", "1 / 0")
+    status, text = run(NO_GPU | {"CASEBOOK_REQUIRE_GPU": "1"})
+    error = "ERROR: CASEBOOK_REQUIRE_GPU is set and this machine has no NVIDIA GPU"
+    assert (status, text.strip()) == (4, error)
+
+
+def test_another_skip_is_a_failure_where_all_is_required(run, tmp_path):
+    (tmp_path / "test_it.py").write_text("import pytest\n\ndef test(): pytest.skip('no npm')")
+    assert run({})[0] == 0
+    status, text = run({"CASEBOOK_REQUIRE_ALL": "1"})
+    assert (status, "skipped   1 × no npm NOT ALLOWED\n" in text) == (1, True), text
+
+
+def test_an_environment_that_was_not_prepared_changes_no_output(run, tmp_path, six):
+    source = "%%pinned\n" + cell("import six", dependencies=[six])
+    write(tmp_path, "example", "NVIDIA H200")
+    notebook = nbformat.read(tmp_path / "example.ipynb", 4)
+    notebook.cells[0].source = "%load_ext casebook"
+    notebook.cells[1].update(source=source, outputs=STORED)
+    nbformat.write(notebook, tmp_path / "example.ipynb")
+    packages = subprocess.check_output([create.uv(), "cache", "dir"], text=True).strip()
+    status, text = run({"XDG_CACHE_HOME": str(tmp_path / "cache"), "UV_CACHE_DIR": packages})
+    assert status == 0, text
+    assert "for 1 environment that `python -m casebook prepare` would have made before" in text
+
+
+@pytest.mark.parametrize(
+    ("count", "visible", "worker", "then"),
+    [
+        (3, None, "gw0", "0,1,2"),
+        (3, None, "gw4", "1,2,0"),
+        (2, "5,7", "gw1", "7,5"),
+        (1, None, "gw1", "0"),
+    ],
+)
+def test_workers_take_turns_with_the_gpus(monkeypatch, count, visible, worker, then):
+    monkeypatch.setattr(gpu, "find", lambda: gpu.Gpu("NVIDIA Stand-in", "7.5", "580.65.06", count))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible or "")
+    run_path(str(ROOT / "conftest.py"))["pytest_configure"](
+        SimpleNamespace(
+            workerinput={"workerid": worker},
+            pluginmanager=SimpleNamespace(register=lambda *_: None),
+        )
+    )
+    assert os.environ["CUDA_VISIBLE_DEVICES"] == then
