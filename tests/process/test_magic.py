@@ -23,7 +23,8 @@ H200 = gpu.Gpu("NVIDIA H200", "9.0", "570.86.15")
 def shell(capsys):
     """Runs cells as IPython does: returns what is printed, raises what the cell raises."""
     create.make(read(cell("")))  # its progress is no part of what these cells print
-    shell = InteractiveShell()
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance()  # the one that get_ipython() returns
     load(shell)
 
     def play(source):
