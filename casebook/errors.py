@@ -2,16 +2,17 @@
 
 
 class CasebookError(Exception):
-    """Base of all errors of this package. IPython shows its text alone; a command ends with its `status`."""
+    """Base of all errors of this package. IPython shows its text alone; a command ends with its
+    `status`."""
 
     status = 1
 
-    def _render_traceback_(self):
+    def _render_traceback_(self) -> list[str]:
         return [f"{type(self).__name__}: {self}"]
 
 
 class WrongUse(CasebookError):
-    """A command cannot do what it was asked for: a file that is no notebook, a cell that is not there, a chapter without the book."""
+    """A command cannot do what was asked, for example with a file that is no notebook."""
 
     status = 2
 
@@ -21,11 +22,11 @@ class HeaderError(CasebookError):
 
 
 class EnvironmentFailure(CasebookError):
-    """The environment that a header describes could not be made, or is not what the header says."""
+    """The environment of a header could not be made, or is not what the header says."""
 
 
 class UnexpectedOutcome(CasebookError):
-    """The script ended otherwise than its header promises."""
+    """The script ended in another way than its header promises."""
 
 
 class GpuRequired(CasebookError):

@@ -1,4 +1,5 @@
-"""The cell magics: `%load_ext casebook`, then %%pinned runs a cell as a script of its own and %%gpu marks a cell that needs a GPU."""
+"""The cell magics: `%load_ext casebook`, then %%pinned runs a cell as a script of its own and %%gpu
+marks a cell that needs a GPU."""
 
 import re
 import sys
@@ -7,11 +8,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from IPython import get_ipython
+from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, cell_magic, magics_class
 from IPython.display import clear_output
 from packaging.specifiers import SpecifierSet
 
-from casebook.cells.header import read
+from casebook.cells.header import Header, read
 from casebook.cells.plots import use_style
 from casebook.environments import gpu
 from casebook.errors import CasebookError, GpuRequired
@@ -25,16 +27,18 @@ WORDS = {1: "one", 2: "two", 3: "three", 4: "four"}
 
 @magics_class
 class PinnedMagic(Magics):
-    def __init__(self, shell):
+    shell: InteractiveShell
+
+    def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
-        self.folders = {}
+        self.folders: dict[str, TemporaryDirectory[str]] = {}
 
     @cell_magic
-    def pinned(self, line, cell):
-        """Run the cell as a script in the environment of its PEP 723 header, and check that it ends as the header says.
+    def pinned(self, line: str, cell: str) -> None:
+        """Run the cell as a script in the environment of its PEP 723 header, and check its end.
 
-        `%%pinned --out NAME` also stores the shown output in the variable NAME. Cells with the same `--folder NAME` share their
-        working folder: what one leaves there, the next finds.
+        `%%pinned --out NAME` also stores the shown output in the variable NAME. Cells with the
+        same `--folder NAME` share their working folder: what one leaves there, the next finds.
         """
         options = read_options(line)
         header = read(cell)
@@ -42,32 +46,30 @@ class PinnedMagic(Magics):
             print(reason)
             show(f"%%pinned {line}".rstrip() + f"\n{cell}", self.shell.user_ns)
             return
+        place = self.folder(options["--folder"]) if "--folder" in options else None
         with Progress(len(header.dependencies)) as progress:
-            outcome = run(
-                cell, header, progress.emit, progress.report, self.folder(options.get("--folder"))
-            )
+            outcome = run(cell, header, progress.emit, progress.report, place)
         if name := options.get("--out"):
             self.shell.user_ns[name] = outcome.output
         check(header, outcome)
-        print(f"as expected: {header.ending}")
+        print(f"as expected: {header.expected.ending}")
 
-    def folder(self, name):
-        """The folder that the kernel's cells share under this name; None for no name. It goes when the kernel does."""
-        return name and Path(
-            self.folders.setdefault(name, TemporaryDirectory(ignore_cleanup_errors=True)).name
-        )
+    def folder(self, name: str) -> Path:
+        """The folder that cells share under this name; removed when the kernel ends."""
+        folder = self.folders.setdefault(name, TemporaryDirectory(ignore_cleanup_errors=True))
+        return Path(folder.name)
 
 
 class Progress:
-    """Shows how a new environment is made, and wipes that away before the script's own output."""
+    """Shows how a new environment is made, and clears that before the script's own output."""
 
-    def __init__(self, packages):
+    def __init__(self, packages: int) -> None:
         self.packages, self.start, self.shown = packages, time.monotonic(), False
 
-    def __enter__(self):
+    def __enter__(self) -> "Progress":
         return self
 
-    def report(self, line):
+    def report(self, line: str) -> None:
         self.shown = True
         seconds = time.monotonic() - self.start
         sys.stdout.write(
@@ -75,21 +77,21 @@ class Progress:
         )
         sys.stdout.flush()
 
-    def emit(self, text):
-        self.wipe()
+    def emit(self, text: str) -> None:
+        self.clear()
         sys.stdout.write(text)
         sys.stdout.flush()
 
-    def wipe(self):
+    def clear(self) -> None:
         if self.shown:
             clear_output()
             self.shown = False
 
-    def __exit__(self, *_):
-        self.wipe()
+    def __exit__(self, *_: object) -> None:
+        self.clear()
 
 
-def read_options(line):
+def read_options(line: str) -> dict[str, str]:
     """{"--out": NAME, "--folder": NAME} of the magic's line, either or both."""
     words = line.split()
     options = dict(zip(words[::2], words[1::2], strict=False))
@@ -102,44 +104,46 @@ def read_options(line):
     return options
 
 
-def why_skip(header):
-    """One sentence where the cell cannot run on this machine, else None. Raises GpuRequired where that is not allowed."""
+def why_skip(header: Header) -> str:
+    """One sentence if the cell cannot run on this machine, else "".
+
+    Raises GpuRequired if no cell may be skipped.
+    """
     if not header.gpu:
-        return None
-    if reason := too_few(header.gpus):
-        return reason
-    found = gpu.find()
-    if header.driver and found.driver not in SpecifierSet(header.driver):
-        return f"Skipped: this cell shows what happens on drivers {header.driver}; this machine's is {found.driver}."
-    return None
+        return ""
+    reason, found = too_few(header.gpus), gpu.find()
+    if found and not reason and header.driver and found.driver not in SpecifierSet(header.driver):
+        return (
+            f"Skipped: this cell shows what happens on drivers {header.driver}; "
+            f"this machine's is {found.driver}."
+        )
+    return reason
 
 
-def too_few(wanted):
-    """One sentence where this machine has fewer GPUs than a cell wants, else None. Raises GpuRequired where it has none and must."""
-    found = gpu.find()
-    if not found:
-        refuse_skipping()
-        return NO_GPU
-    if found.count < wanted:
-        wanted, found = (WORDS.get(number, number) for number in (wanted, found.count))
-        return f"Skipped: this cell needs {wanted} GPUs, this machine has {found}."
-    return None
+def too_few(wanted: int) -> str:
+    """One sentence if this machine has fewer GPUs than a cell wants, else "".
 
-
-def refuse_skipping():
+    Raises GpuRequired if it has none and must have one.
+    """
+    if found := gpu.find():
+        wants, has = (WORDS.get(number, number) for number in (wanted, found.count))
+        lacks = f"Skipped: this cell needs {wants} GPUs, this machine has {has}."
+        return lacks if found.count < wanted else ""
     if gpu.required():
         raise GpuRequired(
-            "this cell needs an NVIDIA GPU, this machine has none, and CASEBOOK_REQUIRE_GPU forbids to skip it"
+            "this cell needs an NVIDIA GPU, this machine has none, "
+            "and CASEBOOK_REQUIRE_GPU forbids to skip it"
         )
+    return NO_GPU
 
 
-def skip(source, wanted):
+def skip(source: str, wanted: int) -> None:
     print(too_few(wanted))
     show(source, get_ipython().user_ns)
 
 
-def gpu_cell(lines):
-    """Input transformer: a %%gpu cell is an ordinary cell where there is a GPU, and one sentence where there is none.
+def gpu_cell(lines: list[str]) -> list[str]:
+    """Input transformer: a %%gpu cell is an ordinary cell if there is a GPU, else one sentence.
 
     `%%gpu 2` needs two.
     """
@@ -152,15 +156,13 @@ def gpu_cell(lines):
     return [f"__import__('casebook.magics').magics.skip({''.join(lines)!r}, {wanted})\n"]
 
 
-gpu_cell.has_side_effects = (
-    True  # so a terminal does not try it on a cell's first line, but waits for the whole cell
-)
+# so a terminal does not try it on a cell's first line, but waits for the whole cell
+gpu_cell.has_side_effects = True  # type: ignore[attr-defined]
 
 
-def load(ipython):
-    sys.path += [
-        str(folder) for folder in FOLDERS if str(folder) not in sys.path
-    ]  # at the end: a kernel cell imports what a pinned one does
+def load(ipython: InteractiveShell) -> None:
+    # at the end: a kernel cell imports what a pinned one does
+    sys.path += [str(folder) for folder in FOLDERS if str(folder) not in sys.path]
     use_style(ipython)
     ipython.register_magics(PinnedMagic)
     if gpu_cell not in ipython.input_transformers_cleanup:

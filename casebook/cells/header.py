@@ -11,17 +11,21 @@ import math
 import re
 import signal as signals
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
+from casebook.cells.outcome import Expected
 from casebook.errors import HeaderError
 
 BLOCK = re.compile(r"(?m)^# /// script$\s(?P<content>(^#(| .*)$\s)+)^# ///$")
 
-UNRELATED = "The five boxing wizards jump quickly: (0123456789)."  # every letter and digit, and no error's message
+# every letter and digit, and no error's message
+UNRELATED = "The five boxing wizards jump quickly: (0123456789)."
 
 
 @dataclass(frozen=True)
@@ -31,9 +35,8 @@ class Header:
     requires_python: str
     dependencies: tuple[str, ...]
     gpu: bool = False
-    gpus: int = field(
-        default=1, repr=False
-    )  # not in repr: the rows of casebook/versions are stamped with it, and are of one GPU
+    # not in repr, which stamps the rows of releases: they are of one GPU
+    gpus: int = field(default=1, repr=False)
     driver: str | None = None
     cuda_home: bool = False
     env: dict[str, str] = field(default_factory=dict)
@@ -45,8 +48,8 @@ class Header:
     timeout_expected: bool = False
 
     @property
-    def environment_key(self):
-        """Name of the environment: equal for headers with the same requires-python and the same set of pins."""
+    def environment_key(self) -> str:
+        """Name of the environment: equal for the same requires-python and the same set of pins."""
         pins = sorted(
             f"{canonicalize_name(r.name)}{','.join(sorted(r.extras))}{r.specifier};{r.marker or ''}"
             for r in self.requirements
@@ -54,34 +57,23 @@ class Header:
         return hashlib.sha256("\n".join([self.requires_python, *pins]).encode()).hexdigest()[:16]
 
     @property
-    def requirements(self):
+    def requirements(self) -> list[Requirement]:
         return [Requirement(text) for text in self.dependencies]
 
     @property
-    def ending(self):
-        """How the script must end, in short."""
-        if self.timeout_expected:
-            return f"timed out after {self.timeout:g} s"
-        if self.signal:
-            return f"killed by {self.signal}"
-        return self.raises or "exit status 0"
+    def expected(self) -> Expected:
+        return Expected(*(getattr(self, f.name) for f in fields(Expected)))
 
-    @property
-    def expectation(self):
-        """The outcome that the header promises, in words."""
-        return self.ending + (f" with a message that matches {self.match!r}" if self.match else "")
-
-    def script_block(self):
+    def script_block(self) -> str:
         """The part of the header that describes the environment, as a PEP 723 block of its own."""
         lines = [f"# requires-python = {json.dumps(self.requires_python)}", "# dependencies = ["]
         lines += [f"#     {json.dumps(text)}," for text in self.dependencies]
         return "\n".join(["# /// script", *lines, "# ]", "# ///", ""])
 
 
-KEYS = {
-    f.name.replace("_", "-"): f.type
-    for f in fields(Header)
-    if f.name not in ("requires_python", "dependencies")
+TOP = {"requires-python", "dependencies", "tool"}
+OPTIONS: dict[str, Any] = {
+    f.name.replace("_", "-"): f.type for f in fields(Header) if f.name.replace("_", "-") not in TOP
 }
 KINDS = {
     bool: "true or false",
@@ -93,50 +85,48 @@ KINDS = {
 
 
 @functools.cache
-def read(source):
-    """Header of a piece of Python source. Raises HeaderError, a sentence that says what to mend."""
+def read(source: str) -> Header:
+    """Header of a piece of Python source. Raises HeaderError, a sentence that says what to fix."""
     found = list(BLOCK.finditer(source + "\n"))
     starts = len(re.findall(r"(?m)^# /// script\s*$", source))
     if not starts:
         raise HeaderError(
-            "the cell has no header: it must begin with a '# /// script' block (PEP 723) that names its packages"
+            "the cell has no header: it must begin with a '# /// script' block (PEP 723) "
+            "that names its packages"
         )
     if not found:
         raise HeaderError(
-            "the header is not closed: after '# /// script' every line starts with '# ', and the last is '# ///'"
+            "the header is not closed: after '# /// script' every line starts with '# ', "
+            "and the last is '# ///'"
         )
     if starts > 1:
         raise HeaderError(f"the cell has {starts} '# /// script' blocks, but one is allowed")
-    content = "\n".join(
-        line[2:] if line.startswith("# ") else line[1:] for line in found[0]["content"].splitlines()
-    )
+    lines = found[0]["content"].splitlines()
     try:
-        table = tomllib.loads(content)
+        return from_table(tomllib.loads("\n".join(line[1:].removeprefix(" ") for line in lines)))
     except tomllib.TOMLDecodeError as error:
         raise HeaderError(f"the header is not valid TOML: {error}") from None
-    return from_table(table)
 
 
-def from_table(table):
+def from_table(table: dict[str, Any]) -> Header:
     """Header from the parsed TOML of a block."""
-    refuse_unknown(table, {"requires-python", "dependencies", "tool"}, "the header")
+    refuse_unknown(table, TOP, "the header")
     tool = check_table(table.get("tool", {}), "[tool] of the header")
     refuse_unknown(tool, {"casebook"}, "[tool] of the header")
-    dependencies = check_dependencies(table.get("dependencies"))
     return Header(
         check_python(table.get("requires-python")),
-        dependencies,
-        **check_options(tool.get("casebook", {})),
+        check_dependencies(table.get("dependencies")),
+        **check_options(check_table(tool.get("casebook", {}), "[tool.casebook]")),
     )
 
 
-def check_table(table, where):
+def check_table(table: Any, where: str) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise HeaderError(f"{where} must be a table")
     return table
 
 
-def refuse_unknown(table, known, where):
+def refuse_unknown(table: dict[str, Any], known: Iterable[str], where: str) -> None:
     for key in table:
         if key not in known:
             near = difflib.get_close_matches(key, known, 1)
@@ -144,23 +134,26 @@ def refuse_unknown(table, known, where):
             raise HeaderError(f"{where} has an unknown key {key!r}; {hint}")
 
 
-def check_python(text):
+def check_python(text: Any) -> str:
     if not isinstance(text, str) or not text:
         raise HeaderError("the header needs requires-python, a string such as '>=3.11,<3.14'")
+    return check_range("requires-python", text, ">=3.11,<3.14")
+
+
+def check_range(key: str, text: str, example: str) -> str:
     try:
         SpecifierSet(text)
     except InvalidSpecifier:
-        raise HeaderError(
-            f"requires-python = {text!r} is not a version range such as '>=3.11,<3.14'"
-        ) from None
+        raise HeaderError(f"{key} = {text!r} is not a version range such as {example!r}") from None
     return text
 
 
-def check_dependencies(dependencies):
+def check_dependencies(dependencies: Any) -> tuple[str, ...]:
     """The pins as a tuple; every one `name==version`, each name once for a given marker."""
     if not isinstance(dependencies, list) or not all(isinstance(d, str) for d in dependencies):
         raise HeaderError(
-            "the header needs dependencies, a list of strings such as ['numpy==2.4.6'] (the empty list is allowed)"
+            "the header needs dependencies, a list of strings such as ['numpy==2.4.6'] "
+            "(the empty list is allowed)"
         )
     seen = set()
     for text in dependencies:
@@ -182,65 +175,54 @@ def check_dependencies(dependencies):
     return tuple(dependencies)
 
 
-def check_options(table):
+def check_options(table: dict[str, Any]) -> dict[str, Any]:
     """The [tool.casebook] table as keyword arguments of Header."""
-    refuse_unknown(check_table(table, "[tool.casebook]"), KEYS, "[tool.casebook]")
+    refuse_unknown(table, OPTIONS, "[tool.casebook]")
     for key, value in table.items():
-        if not is_a(KEYS[key], value):
-            raise HeaderError(f"[tool.casebook] {key} = {value!r} must be {KINDS[KEYS[key]]}")
-    options = {key.replace("-", "_"): value for key, value in table.items()}
-    check_outcome(options)
-    check_pattern(options.get("match"))
-    if not 0 < options.get("timeout", 1) < math.inf:
-        raise HeaderError(
-            f"timeout = {options['timeout']!r} must be more than 0 seconds and finite"
-        )
-    for name in options.get("env", {}):
+        if not is_a(OPTIONS[key], value):
+            raise HeaderError(f"[tool.casebook] {key} = {value!r} must be {KINDS[OPTIONS[key]]}")
+    check_outcome(table)
+    check_pattern(table.get("match"))
+    if not 0 < table.get("timeout", 1) < math.inf:
+        raise HeaderError(f"timeout = {table['timeout']!r} must be more than 0 seconds and finite")
+    for name in table.get("env", {}):
         if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
             raise HeaderError(
                 f"[tool.casebook] env has {name!r}, which is not the name of a variable"
             )
-    if "gpus" in options and not options.get("gpu"):
-        raise HeaderError("gpus is the number of GPUs: it needs gpu = true")
-    if "driver" in options:
-        if not options.get("gpu"):
-            raise HeaderError("driver is about the GPU's driver: it needs gpu = true")
-        try:
-            SpecifierSet(options["driver"])
-        except InvalidSpecifier:
-            raise HeaderError(
-                f"driver = {options['driver']!r} is not a version range such as '>=580'"
-            ) from None
-    return options
+    for key, what in (("gpus", "the number of GPUs"), ("driver", "about the GPU's driver")):
+        if key in table and not table.get("gpu"):
+            raise HeaderError(f"{key} is {what}: it needs gpu = true")
+    check_range("driver", table.get("driver", ""), ">=580")
+    return {key.replace("-", "_"): value for key, value in table.items()}
 
 
-def is_a(kind, value):
-    if kind is bool:
-        return isinstance(value, bool)
+def is_a(kind: Any, value: Any) -> bool:
     if kind is int:
         return type(value) is int and value > 0
     if kind is float:
-        return isinstance(value, int | float) and not isinstance(value, bool)
+        return type(value) in (int, float)
     if kind == dict[str, str]:
         return isinstance(value, dict) and all(isinstance(v, str) for v in value.values())
-    return isinstance(value, str) and value != ""
+    return isinstance(value, kind) and value != ""
 
 
-def check_outcome(options):
-    wanted = [key for key in ("raises", "signal", "timeout_expected") if options.get(key)]
+def check_outcome(table: dict[str, Any]) -> None:
+    wanted = [key for key in ("raises", "signal", "timeout-expected") if table.get(key)]
     if len(wanted) > 1:
         raise HeaderError(
-            f"a script ends in one way: {' and '.join(w.replace('_', '-') for w in wanted)} cannot both be expected"
+            f"a script ends in one way: {' and '.join(wanted)} cannot both be expected"
         )
-    if "match" in options and "raises" not in options:
+    if "match" in table and "raises" not in table:
         raise HeaderError("match looks into the message of an exception: it needs raises = '…'")
-    if "signal" in options and options["signal"] not in signals.Signals.__members__:
+    if "signal" in table and table["signal"] not in signals.Signals.__members__:
         raise HeaderError(
-            f"signal = {options['signal']!r} is not the name of a signal such as 'SIGSEGV'"
+            f"signal = {table['signal']!r} is not the name of a signal such as 'SIGSEGV'"
         )
 
 
-def check_pattern(pattern):
+def check_pattern(pattern: str | None) -> None:
+    """Refuse a pattern that any message would match."""
     if pattern is None:
         return
     try:
@@ -253,5 +235,6 @@ def check_pattern(pattern):
         )
     if found := search(UNRELATED):
         raise HeaderError(
-            f"match = {pattern!r} matches {found[0]!r} in any text, so it would check nothing: say more of the message"
+            f"match = {pattern!r} matches {found[0]!r} in any text, so it would check nothing: "
+            "say more of the message"
         )

@@ -1,61 +1,87 @@
-"""A notebook file as data: its code cells, their headers, its title and its case card. Read without nbformat, so that it works for
-anybody's notebook, wherever casebook is installed."""
+"""A notebook file as data: its code cells, their headers, its title and its case card.
+
+Read without nbformat, so that it works for anybody's notebook, wherever casebook is installed.
+"""
 
 import functools
 import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypedDict
 
 from casebook.cells import header as headers
 from casebook.cells.repository import ADDRESS, ROOT
 from casebook.cells.verdict import renewed
-from casebook.errors import WrongUse
+from casebook.errors import HeaderError, WrongUse
+
+
+class Receipt(TypedDict, total=False):
+    """Which run the outputs come from; casebook/authoring/receipts.py describes the hashes."""
+
+    gpu: str
+    gpus: int
+    compute_capability: str
+    driver: str
+    python: str
+    date: str
+    seconds: float
+    environment: str
+    modules: dict[str, str]
+    cells: dict[str, str]
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One code cell. `number` counts the code cells from 1, as the brackets beside an executed cell do."""
+    """One code cell. `number` counts the code cells from 1, as the brackets beside a cell do.
+
+    `node` is its content as nbformat 4 has it: a dict, or in a Chapter a NotebookNode.
+    """
 
     number: int
-    node: dict
+    node: Any
 
     @property
-    def source(self):
+    def source(self) -> str:
         return self.node["source"]
 
     @property
-    def body(self):
-        """The source without its magic and its header."""
-        return headers.BLOCK.sub("", self.source.removeprefix("%%pinned"), count=1).lstrip("\n")
+    def script(self) -> str:
+        """What runs: the source, or what is below the line of the magic %%pinned."""
+        return self.source.partition("\n")[2] if self.pinned else self.source
 
     @property
-    def tags(self):
+    def body(self) -> str:
+        """The source without its magic and its header."""
+        return headers.BLOCK.sub("", self.script, count=1).lstrip("\n")
+
+    @property
+    def tags(self) -> list[str]:
         return self.node["metadata"].get("tags", [])
 
     @property
-    def pinned(self):
+    def pinned(self) -> bool:
         return self.source.startswith("%%pinned")
 
     @functools.cached_property
-    def _read(self):
+    def _read(self) -> tuple[headers.Header | None, str]:
         try:
-            return headers.read(self.source) if self.pinned else None, None
-        except headers.HeaderError as error:
+            return headers.read(self.source) if self.pinned else None, ""
+        except HeaderError as error:
             return None, str(error)
 
     @property
-    def header(self):
+    def header(self) -> headers.Header | None:
         """Header of a %%pinned cell, None for others and for a header with an error."""
         return self._read[0]
 
     @property
-    def header_error(self):
-        """The sentence about a header with an error, else None."""
+    def header_error(self) -> str:
+        """The sentence about a header with an error; "" for none."""
         return self._read[1]
 
     @property
-    def gpus(self):
+    def gpus(self) -> int:
         """Number of GPUs that it needs."""
         if self.header:
             return self.header.gpus if self.header.gpu else 0
@@ -63,18 +89,18 @@ class Cell:
         return int(marked[1] or 1) if marked else 0
 
     @property
-    def needs_gpu(self):
+    def needs_gpu(self) -> bool:
         return self.gpus > 0
 
     @property
-    def varies(self):
-        """True where the outputs differ from run to run and are not compared."""
+    def varies(self) -> bool:
+        """True if the outputs differ from run to run and are not compared."""
         return "nbval-ignore-output" in self.tags
 
     @property
-    def text(self):
+    def text(self) -> str:
         """All text that the stored outputs show."""
-        parts = []
+        parts: list[str] = []
         for output in self.node["outputs"]:
             data = output.get("data", {})
             parts += [
@@ -86,61 +112,55 @@ class Cell:
 
 
 class Notebook:
-    """One notebook file: `notebook` is its content as nbformat 4 has it, with every text in one piece."""
+    """One notebook file: `notebook` is its content as nbformat 4 has it, each text in one piece."""
 
     cell = Cell
 
-    def __init__(self, path):
+    def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         self.name = self.path.stem
         self.notebook = self.read()
         codes = (node for node in self.notebook["cells"] if node["cell_type"] == "code")
         self.cells = [self.cell(number, node) for number, node in enumerate(codes, 1)]
 
-    def read(self):
+    def read(self) -> Any:
         try:
             return read(self.path)
         except (ValueError, KeyError, TypeError, AttributeError):
             raise WrongUse(f"{self.path} is no notebook of the format 4 (.ipynb)") from None
 
     @property
-    def origin(self):
-        """Where its cells come from, in words."""
-        return f"the GPU Python Casebook, {self.name}" if self.of_the_book else self.path.name
+    def address(self) -> str:
+        """Its public address, if it is a chapter of this book; else ""."""
+        of_the_book = self.path.resolve().parent == ROOT / "notebooks"
+        return f"{ADDRESS}/blob/main/notebooks/{self.path.name}" if of_the_book else ""
 
     @property
-    def address(self):
-        """Public address of the book that it belongs to, or None."""
-        return ADDRESS if self.of_the_book else None
-
-    @property
-    def of_the_book(self):
-        """True for a notebook of this repository."""
-        return self.path.resolve().parent == ROOT / "notebooks"
-
-    @property
-    def first(self):
+    def first(self) -> str:
         """Source of its first cell."""
         return self.notebook["cells"][0]["source"] if self.notebook["cells"] else ""
 
     @property
-    def receipt(self):
+    def receipt(self) -> Receipt | None:
         return self.notebook["metadata"].get("casebook")
 
     @property
-    def title(self):
-        """Its first line, where that is a heading; else its name."""
+    def title(self) -> str:
+        """Its first line, if that is a heading; else its name."""
         line = self.first.partition("\n")[0]
         return line.removeprefix("# ") if line.startswith("# ") else self.name
 
     @property
-    def card(self):
+    def card(self) -> dict[str, str]:
         """The case card of the first cell: {'Libraries': '…', …}, Markdown as written."""
         return dict(re.findall(r"(?m)^\| \*\*(.+?)\*\* \| (.*?) \|$", self.first))
 
 
-def read(path):
-    """Content of a notebook file of format 4. Raises ValueError, KeyError, TypeError or AttributeError for any other file."""
+def read(path: Path) -> Any:
+    """Content of a notebook file of format 4.
+
+    Raises ValueError, KeyError, TypeError or AttributeError for any other file.
+    """
     notebook = json.loads(text_of(path))
     if notebook["nbformat"] != 4:
         raise ValueError(notebook["nbformat"])
@@ -155,7 +175,7 @@ def read(path):
     return notebook
 
 
-def text_of(path):
+def text_of(path: Path | str) -> str:
     """Text of a file that somebody named."""
     try:
         return Path(path).read_text("utf-8")
@@ -165,7 +185,7 @@ def text_of(path):
         raise WrongUse(f"{path} is no text in UTF-8") from None
 
 
-def joined(output):
+def joined(output: dict[str, Any]) -> dict[str, Any]:
     """An output with its texts whole: a notebook file may hold them as lists of lines."""
     output = dict(output)
     if "text" in output:
@@ -178,11 +198,12 @@ def joined(output):
     return output
 
 
-def whole(text):
+def whole(text: Any) -> Any:
+    """A text that may be stored as a list of lines."""
     return "".join(text) if isinstance(text, list) else text
 
 
-def gpus_of(receipt):
-    """The GPUs of the machine that a receipt tells of: "an NVIDIA H200", or "2 × NVIDIA H200"."""
+def gpus_of(receipt: Receipt) -> str:
+    """The GPUs of a receipt's machine: "an NVIDIA H200", or "2 × NVIDIA H200"."""
     count = receipt.get("gpus", 1)
     return f"{count} × {receipt['gpu']}" if count > 1 else f"an {receipt['gpu']}"

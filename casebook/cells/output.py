@@ -3,12 +3,14 @@
 import collections
 import re
 import tempfile
+from collections.abc import Callable, Iterable
+from os.path import expanduser
 from pathlib import Path
 
 HEAD, TAIL = 200, 40  # lines that are shown of a very long output
 WIDTH = 2000  # characters that are shown of a very long line, its end not counted
 
-MASKS = [
+NOISE = [
     (re.compile("\x00"), ""),  # the end of a C string
     (re.compile(r"0x[0-9a-f]{9,16}\b"), "0x…"),  # addresses
     (re.compile(r"\$\d+[a-z_]\w*(?:\.\d+)*"), "$…"),  # Numba's numbered temporaries: $14call.5
@@ -17,61 +19,62 @@ MASKS = [
 
 
 class Normalizer:
-    """Takes out of a line what differs between machines: paths, addresses, numbered temporaries."""
+    """Removes from a line what differs between machines: paths, addresses, numbered temporaries.
 
-    def __init__(self, environment, folder):
-        python = [
-            rf"{re.escape(str(base))}/lib/python3\.\d+/"
-            for base in (environment.base, environment.base.resolve())
-        ]
-        cell = "|".join(
-            pattern_of(place) for place in (folder / "cell", (folder / "cell").resolve())
-        )  # cells may share a folder
+    folder: of the run, with the script's in cell/; root, site: of the environment; prefixes: of the
+    Python behind it, in each spelling that a path may have.
+    """
+
+    def __init__(self, folder: Path, root: Path, site: Path, prefixes: Iterable[Path]) -> None:
+        # cells may share a folder, which is linked then
+        cell = "|".join(map(pattern_of, {folder / "cell", (folder / "cell").resolve()}))
+        python = "|".join(re.escape(str(prefix)) for prefix in prefixes)
         places = [
             (f"(?:{cell})/", ""),
             (cell, "."),
             (pattern_of(folder), "<run>"),
-            (pattern_of(environment.site) + "/", ""),
-            (pattern_of(environment.root), "<environment>"),
-            ("|".join(python), ""),
+            (pattern_of(site) + "/", ""),
+            (pattern_of(root), "<environment>"),
+            (rf"(?:{python})/lib/python3\.\d+/", ""),
             (pattern_of(tempfile.gettempdir()), "/tmp"),
-            (pattern_of(Path.home()), "~"),
+            (pattern_of(expanduser("~")), "~"),
         ]
-        self.masks = [(re.compile(pattern), short) for pattern, short in places] + MASKS
+        self.patterns = [(re.compile(pattern), short) for pattern, short in places] + NOISE
 
-    def __call__(self, line):
-        for pattern, short in self.masks:
+    def __call__(self, line: str) -> str:
+        for pattern, short in self.patterns:
             line = pattern.sub(short, line)
         return line
 
 
-def pattern_of(folder):
-    """Pattern of a folder's path: not of a longer name that begins with it, nor of the root folder."""
+def pattern_of(folder: Path | str) -> str:
+    """Pattern of a folder's path: not of a longer name that begins so, nor of the root folder."""
     return rf"{re.escape(str(folder))}(?![\w-])" if len(str(folder)) > 1 else r"(?!)"
 
 
 class TruncatedOutput:
-    """Passes the head of an output on at once, keeps its tail for the end, and all of it in the file `kept` if it is long.
+    """Passes the head of an output on at once and keeps its tail for the end.
 
-    `path` is where it is written meanwhile: two runs of one cell have the same `kept`.
+    A long output is kept whole in the file `kept`. It is written to `path` meanwhile, since two
+    runs of one cell have the same `kept`.
     """
 
-    def __init__(self, emit, path, kept):
+    def __init__(self, emit: Callable[[str], object], path: Path, kept: Path) -> None:
         self.emit, self.path, self.kept = emit, path, kept
         self.lines = self.size = 0
-        self.tail = collections.deque(maxlen=TAIL)
+        self.tail: collections.deque[str] = collections.deque(maxlen=TAIL)
         self.cut = False
         self.file = path.open("w", encoding="utf-8")
 
-    def __enter__(self):
+    def __enter__(self) -> "TruncatedOutput":
         return self
 
-    def __exit__(self, error, *_):
+    def __exit__(self, error: object, *_: object) -> None:
         self.file.close()
         if not error:
             self.close()
 
-    def add(self, line):
+    def add(self, line: str) -> None:
         self.file.write(line)
         self.lines += 1
         self.size += len(line.encode())
@@ -83,8 +86,8 @@ class TruncatedOutput:
         else:
             self.tail.append(line)
 
-    def close(self):
-        """Shows the tail, and keeps the file where something was left out."""
+    def close(self) -> None:
+        """Show the tail, and keep the file if something was left out."""
         left_out = self.lines - HEAD - len(self.tail)
         if left_out > 0:
             self.emit(f"… {left_out:,} lines left out …\n")
@@ -93,5 +96,5 @@ class TruncatedOutput:
         if left_out > 0 or self.cut:
             self.kept.parent.mkdir(parents=True, exist_ok=True)
             self.path.replace(self.kept)
-            short = re.sub(pattern_of(Path.home()), "~", str(self.kept))
+            short = re.sub(pattern_of(expanduser("~")), "~", str(self.kept))
             self.emit(f"… the whole output, {self.size / 1e6:.1f} MB: {short}\n")

@@ -1,13 +1,15 @@
-"""One look for all plots: SVG without a ground, in colours that read on white and on black, and the same bytes for the same numbers.
+"""One style for all plots: SVG without a background, in colours that are legible on white and on
+black, and the same bytes for the same numbers.
 
-Words are grey (more than 4.5:1 on white, 4:1 on black), curves are C0 to C4. A colour that a cell chooses itself, black above all,
-may vanish on one ground.
+Text is grey (more than 4.5:1 on white, 4:1 on black), curves are C0 to C4. A colour that a cell
+chooses itself, black above all, may vanish on one background.
 """
 
 import sys
+from typing import Any
 
 INK, FAINT = "#757575", "#80808050"
-STYLE = {
+STYLE: Any = {
     "svg.hashsalt": "casebook",
     "svg.fonttype": "none",
     "figure.figsize": (7.6, 4.2),
@@ -33,7 +35,7 @@ STYLE = {
 }
 
 
-def use_style(shell):
+def use_style(shell: Any) -> None:
     """Make Jupyter draw SVG without a date, in this style.
 
     It takes effect when matplotlib draws its first figure: importing it costs more than a second,

@@ -1,5 +1,6 @@
-"""The clone of the book that this package lies in; where casebook was installed alone there is none, and what needs it says so."""
+"""The clone of the book that this package is in; without one, what needs it says so."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from casebook.doctor import BOOK
@@ -9,19 +10,20 @@ ROOT = Path(__file__).resolve().parents[2]
 ADDRESS = BOOK.partition("/blob/")[0]
 
 
-def need(what):
-    """Raise WrongUse where there is no clone."""
+def need(what: str) -> None:
+    """Raise WrongUse if there is no clone."""
     if not there():
         raise WrongUse(
-            f"{what} needs the book, and casebook is installed alone here: git clone {ADDRESS}, and run it there"
+            f"{what} needs the book, and casebook is installed alone here: "
+            f"git clone {ADDRESS}, and run it there"
         )
 
 
-def there():
+def there() -> bool:
     return (ROOT / "_toc.yml").exists()
 
 
-def remedy():
+def remedy() -> str:
     """How to get what a command imports."""
     return (
         "`make environment`, then take .venv/bin/python"
@@ -30,7 +32,7 @@ def remedy():
     )
 
 
-def notebooks(names=()):
+def notebooks(names: Sequence[str] = ()) -> list[Path]:
     """Paths of the chapters with these names (`01-default-arguments` or `01`), or of all, in order.
 
     Raises WrongUse for a name that no chapter has.

@@ -2,18 +2,20 @@
 
 import hashlib
 import json
+from pathlib import Path
+from typing import Any
 
 
-def digest(text):
+def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def of_outputs(outputs):
+def of_outputs(outputs: Any) -> str:
     """Hash of everything that is stored below a cell; its texts are whole, not lists of lines."""
     return digest(json.dumps(outputs, sort_keys=True, ensure_ascii=False))
 
 
-def tree(folder):
+def tree(folder: Path) -> str:
     """Hash of a folder's files, names and contents; its texts for readers (.md) do not count."""
     files = sorted(
         p

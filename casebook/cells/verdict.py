@@ -1,7 +1,7 @@
 """The last line below a pinned cell that ended as its header says: `as expected: TypeError`.
 
-Outputs from before the wording changed say "as told: …". They are shown and compared in the new words until every
-chapter has been executed anew; then `OLD_WORDS` and `renewed` go.
+Outputs from before the wording changed say "as told: …". They are shown and compared in the new
+words until every chapter has been executed anew; then this file goes.
 """
 
 import re

@@ -1,110 +1,101 @@
-"""One cell as one file for `uv run`: it needs nothing else, and it reports itself whether it ended as expected. Ready for a bug report."""
+"""A cell as one file for `uv run`, ready for a bug report: it needs nothing else, and says at its
+end whether it ended as expected."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from casebook.cells import outcome, repository
-from casebook.cells.header import BLOCK
-from casebook.cells.notebook import Notebook, gpus_of
+from casebook.cells.header import BLOCK, Header
+from casebook.cells.notebook import Cell, Notebook, gpus_of
 from casebook.environments.cuda_home import LINKS
 from casebook.errors import HeaderError, WrongUse
 from casebook.execution.modules import imported
 
 BEGINNING = r"""import os
-if "CASEBOOK_REPORTS" not in os.environ:      # the check at the end runs this file once more and looks how it ends
-    exec(open(__file__, encoding="utf-8").read().partition("\n# ---- The check\n")[2], {"__name__": "check"})
+if "CASEBOOK_REPORTS" not in os.environ:  # the check at the end runs this file as a process
+    exec(
+        open(__file__, encoding="utf-8").read().partition("\n# ---- The check\n")[2],
+        {"__name__": "check"},
+    )
 """
 
 END = """# ---- The check
-from types import SimpleNamespace
-{verdict}
+{outcome}
 
-MODULES = {files}       # of the book, which the script imports
+MODULES = {modules}       # of the book, which the script imports
 if __name__ == "check":
-    sys.exit(watch(SimpleNamespace({expected}), {variables}, {links}, MODULES))
+    sys.exit(watch({expected!r}, {variables}, {links}, MODULES))
 """
 
-EXPECTED = ("raises", "match", "signal", "timeout", "timeout_expected", "ending", "expectation")
 
-
-def command(name, number):
+def command(name: str, number: int) -> int:
     """Print a cell of a notebook file, or of a chapter, as a file."""
     if not name.endswith(".ipynb"):
         repository.need(f"the chapter {name!r}")
-        (name, *_) = repository.notebooks([name])
+        name = str(repository.notebooks([name])[0])
     print(export(Notebook(name), number), end="")
     return 0
 
 
-def export(notebook, number):
-    """Text of the file for the code cell with this number of a Notebook."""
-    cell = next((c for c in notebook.cells if c.number == number), None)
-    place = f"{notebook.name}, cell [{number}]"
-    if cell is None:
+def export(notebook: Notebook, number: int) -> str:
+    """Text of the file for the code cell with this number."""
+    if not 1 <= number <= len(notebook.cells):
         raise WrongUse(f"{notebook.name} has code cells 1 to {len(notebook.cells)}, not {number}")
+    cell, place = notebook.cells[number - 1], f"{notebook.name}, cell [{number}]"
     if not cell.pinned:
         raise WrongUse(f"{place} is no %%pinned cell: it needs the notebook around it")
-    if cell.header_error:
+    header, block = cell.header, BLOCK.search(cell.script)
+    if not header or not block:
         raise HeaderError(f"{place}: {cell.header_error}")
-    if cell.header.build:
+    if header.build:
         raise WrongUse(
-            f"{place} builds {cell.header.build}/: it needs a clone of the book; git clone {repository.ADDRESS}, "
-            "and open the notebook there"
+            f"{place} builds {header.build}/: it needs a clone of the book; "
+            f"git clone {repository.ADDRESS}, and open the notebook there"
         )
-    body = cell.source.split("\n", 1)[1]
-    block = BLOCK.search(body)
-    code = (body[: block.start()].strip() + body[block.end() :]).strip("\n")
-    return "\n".join(
-        [
-            *origin(notebook, cell),
-            block[0],
-            BEGINNING,
-            code,
-            "",
-            *printed(notebook, cell),
-            check(cell.header, imported(code)),
-        ]
-    )
+    code = (cell.script[: block.start()].strip() + cell.script[block.end() :]).strip("\n")
+    beginning = [*origin(notebook, cell, header), block[0], BEGINNING, code, ""]
+    return "\n".join([*beginning, *printed(notebook, cell), check(header, imported(code))])
 
 
-def origin(notebook, cell):
+def origin(notebook: Notebook, cell: Cell, header: Header) -> Iterator[str]:
     """Comment: where the cell comes from, what it is about, what it needs and how it must end."""
-    yield f"# From {notebook.origin}, cell [{cell.number}]: {notebook.title}"
+    book = f"the GPU Python Casebook, {notebook.name}" if notebook.address else notebook.path.name
+    yield f"# From {book}, cell [{cell.number}]: {notebook.title}"
     if notebook.address:
-        yield f"# {notebook.address}/blob/main/notebooks/{notebook.path.name}"
+        yield f"# {notebook.address}"
     for name, link in re.findall(r"\[([^]]+)\]\((\S+?)\)", notebook.card.get("Upstream", "")):
         yield f"# {name}: {link}"
-    if cell.header.gpu:
-        many = f"{cell.header.gpus} NVIDIA GPUs" if cell.header.gpus > 1 else "an NVIDIA GPU"
-        yield f"# Needs {many}{f' with a driver {cell.header.driver}' if cell.header.driver else ''}."
-    yield f"# Expected: {cell.header.expectation}. `uv run` on this file says whether it ends so, with status 0 or 1."
+    if header.gpu:
+        many = f"{header.gpus} NVIDIA GPUs" if header.gpus > 1 else "an NVIDIA GPU"
+        yield f"# Needs {many}{f' with a driver {header.driver}' if header.driver else ''}."
+    yield f"# Expected: {header.expected}."
+    yield "# `uv run` on this file says whether it ends so, with status 0 or 1."
 
 
-def printed(notebook, cell):
+def printed(notebook: Notebook, cell: Cell) -> Iterator[str]:
     """Comment: the stored output, and where it comes from."""
-    receipt = notebook.receipt
-    if receipt and cell.text:
-        machine = f"{gpus_of(receipt)}, driver {receipt['driver']}, Python {receipt['python']}, {receipt['date']}"
-        yield f"# What it printed on a machine with {machine}:"
+    if (receipt := notebook.receipt) and cell.text:
+        yield (
+            f"# What it printed on a machine with {gpus_of(receipt)}, driver {receipt['driver']}, "
+            f"Python {receipt['python']}, {receipt['date']}:"
+        )
         yield from (f"#     {line}".rstrip() for line in cell.text.splitlines())
         yield ""
 
 
-def check(header, modules):
-    """The end of the file: the modules, the text of outcome.py, and what this header promises."""
-    expected = ", ".join(f"{name}={getattr(header, name)!r}" for name in EXPECTED)
-    links = {place: file for place, (file, _) in LINKS.items()} if header.cuda_home else {}
-    files = "".join(f"    {name + '.py'!r}: {quoted(text)},\n" for name, text in modules.items())
-    text = Path(outcome.__file__).read_text("utf-8").split('"""', 2)[2].strip()
+def check(header: Header, modules: dict[str, str]) -> str:
+    """The end of the file: the text of outcome.py, the modules, and what this header promises."""
+    texts = "".join(f"    {name + '.py'!r}: {quoted(text)},\n" for name, text in modules.items())
     return END.format(
-        files=f"{{\n{files}}}" if files else "{}",
-        verdict=text,
-        expected=expected,
+        outcome=Path(outcome.__file__).read_text("utf-8").split('"""', 2)[2].strip(),
+        modules=f"{{\n{texts}}}" if texts else "{}",
+        expected=header.expected,
         variables=header.env,
-        links=links,
+        links={place: file for place, (file, _) in LINKS.items()} if header.cuda_home else {},
     )
 
 
-def quoted(text):
+def quoted(text: str) -> str:
     """A literal of a text of many lines, as readable as can be."""
     return "'''\\\n" + text.replace("\\", r"\\").replace("'''", r"\'\'\'") + "'''"

@@ -1,19 +1,32 @@
-"""One process, followed to its end: its output line by line, a time limit, and no descendant that outlives the caller."""
+"""One process, followed to its end: its output line by line, and a time limit."""
 
 import codecs
 import contextlib
+import functools
 import os
 import selectors
 import signal
 import subprocess
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 
 
-def follow(command, folder, variables, seconds, mask, add):
-    """Run a command to its end or its time limit; hand its masked output on line by line. Returns (status, process id).
+def follow(
+    command: Sequence[str | Path],
+    folder: Path,
+    variables: dict[str, str],
+    seconds: float,
+    normalize: Callable[[str], str],
+    add: Callable[[str], object],
+) -> tuple[int | None, int]:
+    """Run a command to its end or its time limit, and `add` its normalized output line by line.
 
-    Whatever ends this function, an interrupt or a kill of this process included, ends the child and all its children.
+    Returns (status, process id); the status is None after a time-out. Whatever ends this function,
+    a kill of this process included, ends the process group of the child. What has left that group
+    is ended with the child if it has `variables`; only a kill of this process leaves it alone.
     """
+    mark = f"CASEBOOK_REPORTS={variables['CASEBOOK_REPORTS']}"
     with (
         guarded_group() as group,
         subprocess.Popen(
@@ -26,17 +39,28 @@ def follow(command, folder, variables, seconds, mask, add):
             process_group=group,
         ) as process,
     ):
+        end = functools.partial(end_descendants, group, mark)
         try:
-            for line in lines(pieces(process, group, time.monotonic() + seconds)):
-                add(mask(line) + "\n")
+            for line in lines(pieces(process, end, time.monotonic() + seconds)):
+                add(normalize(line) + "\n")
             return process.poll(), process.pid
         finally:
-            os.killpg(group, signal.SIGKILL)
+            end()
 
 
-def lines(pieces):
+def end_descendants(group: int, variable: str) -> None:
+    """Kill a process group, and all processes with this environment variable, NAME=value."""
+    os.killpg(group, signal.SIGKILL)
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # another user's, or ended meanwhile
+            if variable.encode() in (process / "environ").read_bytes().split(b"\0"):
+                os.kill(int(process.name), signal.SIGKILL)
+
+
+def lines(pieces: Iterable[bytes]) -> Iterator[str]:
     """The lines of a text that comes in pieces of bytes; what is not UTF-8 becomes U+FFFD."""
-    decoder, rest = codecs.getincrementaldecoder("utf-8")("replace"), []
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    rest: list[str] = []
     for piece in pieces:
         first, *others = decoder.decode(piece).split("\n")
         rest.append(first)
@@ -47,14 +71,17 @@ def lines(pieces):
         yield last
 
 
-def pieces(process, group, deadline):
-    """The process's output as it comes, until it has ended or the deadline has passed. Its children end when it does."""
+def pieces(
+    process: subprocess.Popen[bytes], end: Callable[[], None], deadline: float
+) -> Iterator[bytes]:
+    """The process's output as it comes, until the deadline or its own end; then calls `end`."""
+    assert process.stdout
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
         while (left := deadline - time.monotonic()) > 0:
             ended = process.poll() is not None
             if ended:
-                os.killpg(group, signal.SIGKILL)
+                end()
             ready = selector.select(0 if ended else min(left, 0.05))
             piece = os.read(process.stdout.fileno(), 1 << 16) if ready else b""
             if piece:
@@ -67,10 +94,11 @@ def pieces(process, group, deadline):
 
 
 @contextlib.contextmanager
-def guarded_group():
+def guarded_group() -> Iterator[int]:
     """A process group that never outlives this process, nor the with-block.
 
-    Its leader is a shell that waits on a pipe which only we hold open: when we are gone, killed or not, it kills the group.
+    Its leader is a shell that waits on a pipe which only this process holds open. When this process
+    is gone, killed or not, the shell kills the group.
     """
     guard = subprocess.Popen(
         ["/bin/sh", "-c", "trap '' HUP INT QUIT TERM; read line; kill -KILL 0"],
@@ -84,4 +112,4 @@ def guarded_group():
     finally:
         os.killpg(guard.pid, signal.SIGKILL)
         guard.wait()
-        guard.stdin.close()
+        guard.stdin.close()  # type: ignore[union-attr]

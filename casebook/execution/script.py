@@ -1,22 +1,24 @@
 """Runs a script in its environment, as a process of its own, and checks how it ended.
 
-The environment's interpreter runs the file directly: `uv run` would turn signals into exit statuses of 128 + n.
+The environment's interpreter runs the file directly: `uv run` would turn signals into exit
+statuses of 128 + n.
 """
 
-import contextlib
 import hashlib
-import json
 import os
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from casebook.cells.outcome import describe, matches
+from casebook.cells.header import Header
+from casebook.cells.outcome import Raised, difference, read_report
 from casebook.cells.output import Normalizer, TruncatedOutput
 from casebook.environments import create as environments
 from casebook.environments.build import UNITY, build, source_of
 from casebook.environments.cuda_home import lay_out
 from casebook.environments.store import cache, writing
+from casebook.environments.venv import Environment
 from casebook.errors import UnexpectedOutcome
 from casebook.execution.modules import FOLDERS
 from casebook.execution.process import follow
@@ -34,25 +36,33 @@ PASSED_ON = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a script ended: exit status (negative: minus the signal), or None after a time-out; its exception; its output."""
+    """How a script ended: its exit status (negative: minus the signal; None: timed out), its
+    exception, and its output as shown."""
 
     status: int | None
-    error: dict | None
+    error: Raised | None
     output: str
 
 
 @writing()
-def run(source, header, emit, report=lambda line: None, place=None):
-    """Run a cell's source as its header says; `emit` gets the output piece by piece, `report` the progress of a new environment.
+def run(
+    source: str,
+    header: Header,
+    emit: Callable[[str], object],
+    report: Callable[[str], object] = lambda line: None,
+    place: Path | None = None,
+) -> Outcome:
+    """Run a cell's source as its header says, in the folder `place` or in a fresh one.
 
-    It works in the folder `place`, or in a fresh one. Returns the Outcome; raises EnvironmentFailure where it cannot even start.
+    `emit` gets the output piece by piece, `report` the progress of a new environment. Raises
+    EnvironmentFailure if it cannot even start.
     """
     environment = environments.make(header, report)
     built = build(header, environment, report) if header.build else None
     runs = cache() / "runs"
     runs.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=runs, ignore_cleanup_errors=True) as folder:
-        folder = Path(folder)
+    with tempfile.TemporaryDirectory(dir=runs, ignore_cleanup_errors=True) as name:
+        folder = Path(name)
         for name in ("reports", "empty"):
             (folder / name).mkdir()
         if place:
@@ -60,41 +70,36 @@ def run(source, header, emit, report=lambda line: None, place=None):
         else:
             (folder / "cell").mkdir()
         script = folder / "cell" / "cell.py"
-        script.write_text(
-            "\n" + source, encoding="utf-8"
-        )  # the magic's line stays line 1, as the notebook counts
+        # the magic's line stays line 1, as the notebook counts
+        script.write_text("\n" + source, encoding="utf-8")
         kept = cache() / "output" / f"{hashlib.sha256(source.encode()).hexdigest()[:12]}.txt"
-        shown = []
+        shown: list[str] = []
 
-        def show(text):
+        def show(text: str) -> None:
             shown.append(text)
             emit(text)
 
-        with TruncatedOutput(show, folder / "output", kept) as shortened:
-            status, child = follow(
+        with TruncatedOutput(show, folder / "output", kept) as output:
+            status, process = follow(
                 [environment.python, script],
                 script.parent,
                 variables(header, environment, folder, built),
                 header.timeout,
-                Normalizer(environment, folder),
-                shortened.add,
+                normalizer(environment, folder),
+                output.add,
             )
-        with contextlib.suppress(FileNotFoundError):
-            return Outcome(
-                status,
-                json.loads((folder / "reports" / str(child)).read_text(encoding="utf-8")),
-                "".join(shown),
-            )
-        return Outcome(status, None, "".join(shown))
+        return Outcome(status, read_report(folder / "reports" / str(process)), "".join(shown))
 
 
-def variables(header, environment, folder, built=None):
-    """The child's environment variables: a short list, so that no toolkit on the machine changes a result silently."""
+def variables(
+    header: Header, environment: Environment, folder: Path, built: Path | None = None
+) -> dict[str, str]:
+    """The script's environment variables: few, so that no toolkit of the machine matters."""
     chosen = {key: os.environ[key] for key in PASSED_ON if key in os.environ}
     chosen |= {
         "PATH": f"{environment.root / 'bin'}:/usr/bin:/bin",
         "VIRTUAL_ENV": str(environment.root),
-        "PYTHONPATH": ":".join(map(str, FOLDERS)),
+        "PYTHONPATH": ":".join(map(str, [*FOLDERS, built] if built else FOLDERS)),
         "PYTHONUNBUFFERED": "1",
         "PYTHONNODEBUGRANGES": "1",
         "PYTHONHASHSEED": "0",
@@ -105,43 +110,38 @@ def variables(header, environment, folder, built=None):
         "CASEBOOK_REPORTS": str(folder / "reports"),
     }
     if built:
-        chosen |= {
-            "PYTHONPATH": ":".join(map(str, [*FOLDERS, built])),
-            "CASEBOOK_SOURCE": str(source_of(header)),
-        }
-        if not header.gpu:
-            chosen["SKBUILD_CMAKE_DEFINE"] = (
-                UNITY  # for a script that builds the folder once more, edited
-            )
+        chosen["CASEBOOK_SOURCE"] = str(source_of(header))
+        if not header.gpu:  # for a script that builds the folder once more, edited
+            chosen["SKBUILD_CMAKE_DEFINE"] = UNITY
     if environment.shared:
         chosen["PYTHONDONTWRITEBYTECODE"] = "1"
     if header.cuda_home:
         chosen["CUDA_HOME"] = str(lay_out(environment, folder / "cuda-home"))
+    places = {"{site}": environment.site, "{empty}": folder / "empty"}
     for key, value in header.env.items():
-        chosen[key] = value.replace("{site}", str(environment.site)).replace(
-            "{empty}", str(folder / "empty")
-        )
-    libraries = [chosen.get("LD_LIBRARY_PATH"), *driver_folders()]
-    if any(libraries):
-        chosen["LD_LIBRARY_PATH"] = ":".join(filter(None, libraries))
+        for word, path in places.items():
+            value = value.replace(word, str(path))
+        chosen[key] = value
+    if libraries := [*filter(None, [chosen.get("LD_LIBRARY_PATH")]), *driver_folders()]:
+        chosen["LD_LIBRARY_PATH"] = ":".join(libraries)
     return chosen
 
 
-def driver_folders():
-    """Folders of LD_LIBRARY_PATH that hold the NVIDIA driver: on Colab, libcuda.so.1 is found through it alone."""
-    return [
-        f
-        for f in os.environ.get("LD_LIBRARY_PATH", "").split(":")
-        if f and Path(f, "libcuda.so.1").exists()
-    ]
+def normalizer(environment: Environment, folder: Path) -> Normalizer:
+    """For a script's output. A Python that is reached through a link may show its real path."""
+    real = environment.python.resolve().parents[1]
+    prefixes = {environment.base, environment.base.resolve(), real}
+    return Normalizer(folder, environment.root, environment.site, prefixes)
 
 
-def check(header, outcome):
+def driver_folders() -> list[str]:
+    """Folders of LD_LIBRARY_PATH with the NVIDIA driver, which Colab finds in no other way."""
+    folders = os.environ.get("LD_LIBRARY_PATH", "").split(":")
+    return [f for f in folders if f and Path(f, "libcuda.so.1").exists()]
+
+
+def check(header: Header, outcome: Outcome) -> None:
     """Raise UnexpectedOutcome unless the script ended as its header says."""
-    if matches(header, outcome.status, outcome.error):
-        return
-    end = "\n".join(outcome.output.splitlines()[-12:]) or "(no output)"
-    got = describe(outcome.status, outcome.error, header.timeout)
-    raise UnexpectedOutcome(
-        f"expected {header.expectation}, but got {got}\nThe end of the output:\n{end}"
-    )
+    if problem := difference(header.expected, outcome.status, outcome.error):
+        end = "\n".join(outcome.output.splitlines()[-12:]) or "(no output)"
+        raise UnexpectedOutcome(f"{problem}\nThe end of the output:\n{end}")

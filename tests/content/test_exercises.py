@@ -18,6 +18,7 @@ from traitlets.config import Config
 
 from casebook.authoring.exercises import exercises
 from casebook.cells.header import BLOCK, read
+from casebook.cells.outcome import Raised
 from casebook.environments import gpu
 from casebook.errors import UnexpectedOutcome
 from casebook.execution.script import Outcome, check
@@ -146,7 +147,8 @@ def ending(header, folder):
     """What a script said and how it ended, as its cell shows it."""
     output = (folder / "output").read_text("utf-8")
     try:
-        check(header, Outcome(*json.loads((folder / "ended").read_text("utf-8")), output))
+        status, error = json.loads((folder / "ended").read_text("utf-8"))
+        check(header, Outcome(status, error and Raised(**error), output))
     except UnexpectedOutcome as error:
         return f"{output}\nUnexpectedOutcome: {error}"
     return output

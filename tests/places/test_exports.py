@@ -75,7 +75,7 @@ def test_the_file_ends_as_the_header_promises(book, cell):
     ended = uv_run(file)
     assert (ended.returncode, ended.stdout.splitlines()[-1:]) == (
         0,
-        [f"as expected: {cell.header.ending}"],
+        [f"as expected: {cell.header.expected.ending}"],
     ), ended.stdout + ended.stderr
 
 

@@ -221,7 +221,7 @@ def test_two_students_run_the_chapter_at_the_same_time(results):
                     f"cell {cell.number} does not show its stored output"
                 )
             elif cell.pinned:
-                assert ran["text"].endswith(f"as expected: {cell.header.ending}\n"), (
+                assert ran["text"].endswith(f"as expected: {cell.header.expected.ending}\n"), (
                     f"cell {cell.number}: {ran['text']}"
                 )
         assert len(lesson["cells"]) == len(KEPT)

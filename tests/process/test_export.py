@@ -237,13 +237,14 @@ def test_the_file_says_where_it_comes_from_and_what_was_seen(tmp_path, monkeypat
         )
     ]
     text = export(chapter, 1)
-    assert text.splitlines()[:6] == [
+    assert text.splitlines()[:7] == [
         "# From the GPU Python Casebook, 09-example, cell [1]: A title",
         f"# {ADDRESS}/blob/main/notebooks/09-example.ipynb",
         "# a #1: https://example.org/1",
         "# b: https://example.org/2",
         "# Needs an NVIDIA GPU with a driver >=580.",
-        "# Expected: ZeroDivisionError. `uv run` on this file says whether it ends so, with status 0 or 1.",
+        "# Expected: ZeroDivisionError.",
+        "# `uv run` on this file says whether it ends so, with status 0 or 1.",
     ]
     assert (
         "\n1 / 0\n\n# What it printed on a machine with an NVIDIA H200, driver 580.1, Python 3.12.3, 2026-11-20:\n#     text\n#\n"

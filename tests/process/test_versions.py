@@ -23,6 +23,7 @@ from casebook.authoring.chapters import Chapter, load
 from casebook.authoring.releases import command, evidence, index, probe
 from casebook.authoring.releases.executor import team
 from casebook.authoring.releases.worker import meaning, perform
+from casebook.cells.outcome import Expected, Raised
 from casebook.errors import CasebookError
 from casebook.execution.script import Outcome
 
@@ -366,10 +367,8 @@ def test_a_case_without_releases_is_said(book):
 
 # --- how a probe's end is read
 
-HEADER = SimpleNamespace(
-    raises="TypeError", match="two", signal=None, timeout=120, timeout_expected=False
-)
-TYPE_ERROR = {"type": "lib.TypeError", "message": "takes two\n\nmore"}
+HEADER = SimpleNamespace(expected=Expected("LibError", "two", None, 120, False), timeout=120)
+ERROR = Raised("lib.LibError", "takes two\n\nmore")
 
 
 @pytest.mark.parametrize(
@@ -378,31 +377,31 @@ TYPE_ERROR = {"type": "lib.TypeError", "message": "takes two\n\nmore"}
         (
             {},
             1,
-            TYPE_ERROR,
-            "lib.TypeError: takes two\nof them\n\nmore\n",
-            (evidence.REPRODUCED, "lib.TypeError: takes two of them"),
+            ERROR,
+            "lib.LibError: takes two\nof them\n\nmore\n",
+            (evidence.REPRODUCED, "lib.LibError: takes two of them"),
         ),
         (
             {},
             1,
-            TYPE_ERROR | {"message": "three"},
-            "lib.TypeError: three\n",
-            (evidence.DIFFERENT, "lib.TypeError: three"),
+            Raised("lib.LibError", "three"),
+            "lib.LibError: three\n",
+            (evidence.DIFFERENT, "lib.LibError: three"),
         ),
         ({}, 0, None, "fine\n", (evidence.NOT_REPRODUCED, "")),
         (
             {},
             -11,
-            TYPE_ERROR,
-            "lib.TypeError: takes two\n",
+            ERROR,
+            "lib.LibError: takes two\n",
             (evidence.DIFFERENT, "killed by SIGSEGV"),
         ),
         (
             {"fails": "second"},
             1,
-            TYPE_ERROR,
-            "lib.TypeError: takes two\n",
-            (evidence.DIFFERENT, "lib.TypeError: takes two"),
+            ERROR,
+            "lib.LibError: takes two\n",
+            (evidence.DIFFERENT, "lib.LibError: takes two"),
         ),
         ({}, -11, None, "before\n", (evidence.DIFFERENT, "killed by SIGSEGV")),
         ({}, None, None, "", (evidence.DIFFERENT, "still running when its time was up")),
@@ -425,7 +424,7 @@ TYPE_ERROR = {"type": "lib.TypeError", "message": "takes two\n\nmore"}
         (
             {"fails": "exit status 0", "works": "AssertionError"},
             1,
-            {"type": "AssertionError", "message": ""},
+            Raised("AssertionError", ""),
             "AssertionError\n",
             (evidence.NOT_REPRODUCED, ""),
         ),

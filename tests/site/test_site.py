@@ -333,7 +333,7 @@ def test_example_on_a_page_does_what_it_says(name):
         pytest.skip(str(error))
     check(header, outcome)
     shown = re.search(r"```text\n(\[255.*?)```", (ROOT / "book/index.md").read_text(), re.DOTALL)[1]
-    assert name != "index" or f"{outcome.output}as expected: {header.ending}\n" == shown
+    assert name != "index" or f"{outcome.output}as expected: {header.expected.ending}\n" == shown
 
 
 def failures():

@@ -212,14 +212,14 @@ def test_every_key_is_read():
         "native",
         60,
     )
-    assert header.expectation == "E with a message that matches 'text'"
+    assert str(header.expected) == "E with a message that matches 'text'"
 
 
 def test_expectations_in_words():
-    assert read(cell("")).expectation == "exit status 0"
-    assert read(with_option("signal = 'SIGABRT'")).expectation == "killed by SIGABRT"
+    assert str(read(cell("")).expected) == "exit status 0"
+    assert str(read(with_option("signal = 'SIGABRT'")).expected) == "killed by SIGABRT"
     assert (
-        read(cell("", "timeout = 2.5", "timeout-expected = true")).expectation
+        str(read(cell("", "timeout = 2.5", "timeout-expected = true")).expected)
         == "timed out after 2.5 s"
     )
 

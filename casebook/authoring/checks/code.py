@@ -86,7 +86,7 @@ def tag_problems(cell, reasons):
 
 def measures(cell):
     """True for a cell that prints times or plots them. A script that must fail shows its failure, and a drawing is always the same."""
-    if cell.header and cell.header.ending != "exit status 0":
+    if cell.header and cell.header.expected.ending != "exit status 0":
         return False
     plots = (
         any("image/svg+xml" in o.get("data", {}) for o in cell.node.outputs)

@@ -89,7 +89,7 @@ def probes(chapter, library):
     for level in LEVELS:
         if level in given:
             told = given[level] if isinstance(given[level], dict) else {"cell": given[level]}
-            source = cells[told["cell"]].source.removeprefix("%%pinned").split("\n", 1)[1]
+            source = cells[told["cell"]].script
             found[level] = Probe(
                 told["cell"],
                 source,
@@ -124,7 +124,7 @@ def judge(probe, header, outcome):
     account = f"{outcome.output}\n{ended}"
     if probe.fails and (shown := re.search(rf".*(?:{probe.fails}).*", account)):
         return REPRODUCED, tidy(shown[0])
-    if not probe.fails and matches(header, outcome.status, outcome.error):
+    if not probe.fails and matches(header.expected, outcome.status, outcome.error):
         return REPRODUCED, last_line(outcome, ended)
     if re.search(probe.works, account) if probe.works else outcome.status == 0:
         return NOT_REPRODUCED, ""
@@ -137,7 +137,7 @@ def last_line(outcome, ended):
     From the output, because paths are masked there.
     """
     if outcome.error and outcome.status == 1:
-        name = outcome.error["type"].rpartition(".")[2]
+        name = outcome.error.type.rpartition(".")[2]
         found = re.findall(rf"(?m)^(?:[\w.]+\.)?{re.escape(name)}\b(?:.*\n?.+)*", outcome.output)
         return tidy(found[-1] if found else ended)
     if outcome.status != 0:
