@@ -2,13 +2,15 @@
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import nbformat
 import yaml
+from nbformat import NotebookNode
 
 from casebook.cells import notebook
+from casebook.cells.header import Header
 from casebook.cells.repository import ADDRESS, notebooks
 from casebook.cells.stamp import digest, of_outputs
 
@@ -22,8 +24,11 @@ MACHINE_PATH = re.compile(r"/(?:home|root|Users)/\S+|/tmp/\w\S+")
 class Cell(notebook.Cell):
     """One code cell of a chapter."""
 
-    def stamp(self):
-        """Two hashes: of the source (right-stripped lines, any address of the repository), and of everything stored below it."""
+    def stamp(self) -> str:
+        """Two hashes, of the source and of everything stored below it.
+
+        Spaces at the ends of lines and the address of the repository do not count.
+        """
         source = "\n".join(
             line.rstrip() for line in self.source.replace(ADDRESS, "ADDRESS").rstrip().splitlines()
         )
@@ -34,8 +39,9 @@ class Chapter(notebook.Notebook):
     """One notebook of the book."""
 
     cell = Cell
+    cells: list[Cell]  # type: ignore[assignment]
 
-    def read(self):
+    def read(self) -> NotebookNode:
         return nbformat.from_dict(super().read())
 
     @functools.cached_property
@@ -62,13 +68,16 @@ class Chapter(notebook.Notebook):
             ]
         )
 
-    def headers(self, gpu):
-        """One header for each environment and build that the chapter uses; those of GPU cells only where there is a GPU."""
+    def headers(self, gpu: bool) -> list[Header]:
+        """One header for each environment and build that the chapter uses.
+
+        Without `gpu` those of GPU cells are left out.
+        """
         return distinct(c.header for c in self.cells if c.header and (gpu or not c.needs_gpu))
 
 
-def distinct(headers):
-    """One header for each environment, and for each build in it (a header with a GPU builds for it, others for the host)."""
+def distinct(headers: Iterable[Header]) -> list[Header]:
+    """One header for each environment, and for each build in it, on the GPU or on the host."""
     return list(
         {(h.environment_key, h.build, bool(h.build) and h.gpu): h for h in headers}.values()
     )

@@ -1,6 +1,7 @@
 """Runs chapters on a GPU and stores their outputs with a receipt.
 
-The stored form is normal: an unchanged chapter that is run again differs only in its receipt and in cells tagged nbval-ignore-output.
+The stored form is normalised: an unchanged chapter that is run again differs only in its receipt
+and in cells tagged nbval-ignore-output.
 """
 
 import datetime
@@ -12,8 +13,10 @@ import time
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from nbformat import NotebookNode
 
 from casebook.authoring import receipts
+from casebook.authoring.chapters import Chapter
 from casebook.authoring.checks.code import written_problems
 from casebook.cells.repository import ROOT
 from casebook.environments import gpu
@@ -22,18 +25,19 @@ from casebook.errors import CasebookError
 
 BUSY = "GPU or host is busy"  # casebook/helpers/timing.py prints it where no claim is checked
 FOLDED = {"check", "solution", "hide-input"}
-FIRST_LINES = {"check": "# The check", "solution": "# A solution"}
 
 
-def execute(chapter):
-    """Run all cells of a chapter in order, then write outputs and receipt. Nothing is written unless every cell ends as it should.
+def execute(chapter: Chapter) -> None:
+    """Run all cells of a chapter in order, then store outputs and receipt.
 
-    Nothing is run where the code as it is written would be refused afterwards.
+    Nothing is stored unless every cell ends as expected, and nothing is run where a check of the
+    code would fail afterwards. Raises CasebookError.
     """
     found = gpu.find()
     if not found:
         raise CasebookError(
-            "the stored outputs come from a GPU, and this machine has none; `make test` checks what can run here"
+            "chapters are executed on a GPU, and this machine has none; "
+            "`make test` checks what can run here"
         )
     if faults := [f"{chapter.name}{fault}" for fault in written_problems(chapter)]:
         raise CasebookError("\n".join(faults))
@@ -71,29 +75,30 @@ def execute(chapter):
     write(chapter)
 
 
-def run_cell(client, chapter, number, node, index):
-    label = f"{chapter.name} [{number:2}/{len(chapter.cells)}]"
+def run_cell(
+    client: NotebookClient, chapter: Chapter, number: int, node: NotebookNode, index: int
+) -> None:
+    """Run one cell. Raises CasebookError where it fails, is skipped, or measures nothing."""
+    place = f"{chapter.name}, cell [{number}]"
     start = time.monotonic()
     try:
         client.execute_cell(node, index)
     except CellExecutionError as error:
-        raise CasebookError(
-            f"{chapter.name}, cell [{number}]: {error.ename}: {error.evalue}"
-        ) from None
-    if any(o.get("text", "").startswith("Skipped: ") for o in node.outputs):
-        raise CasebookError(
-            f"{chapter.name}, cell [{number}]: was skipped on this machine, so its output cannot be stored"
-        )
-    if line := re.search(
-        rf"(?m)^{BUSY}.*", "\n".join(o.get("text", "") for o in node.outputs)
-    ):
-        raise CasebookError(f"{chapter.name}, cell [{number}]: {line[0]}")
+        raise CasebookError(f"{place}: {error.ename}: {error.evalue}") from None
+    texts = [output.get("text", "") for output in node.outputs]
+    if any(text.startswith("Skipped: ") for text in texts):
+        raise CasebookError(f"{place}: skipped on this machine, so its output cannot be stored")
+    if line := re.search(rf"(?m)^{BUSY}.*", "\n".join(texts)):
+        raise CasebookError(f"{place}: {line[0]}")
+    seconds = time.monotonic() - start
     print(
-        f"{label} {time.monotonic() - start:6.1f} s  {node.source.splitlines()[0][:60]}", flush=True
+        f"{chapter.name} [{number:2}/{len(chapter.cells)}] {seconds:6.1f} s  "
+        f"{node.source.splitlines()[0][:60]}",
+        flush=True,
     )
 
 
-def write_needs(chapter, seconds):
+def write_needs(chapter: Chapter, seconds: int) -> None:
     """Write the card's row Needs: the cells that need a GPU, and the minutes that the run took."""
     first = chapter.notebook.cells[0]
     first.source = re.sub(
@@ -103,8 +108,8 @@ def write_needs(chapter, seconds):
     )
 
 
-def normalise(notebook):
-    """Bring a notebook into the stored form, in place; its outputs stay as they are, but for numbers and metadata."""
+def normalise(notebook: NotebookNode) -> None:
+    """Bring a notebook into the stored form: cells numbered, metadata of outputs dropped."""
     notebook.metadata = nbformat.from_dict(
         {
             "kernelspec": {
@@ -127,10 +132,10 @@ def normalise(notebook):
                     output.metadata = nbformat.from_dict({})
 
 
-def fold(notebook):
-    """Leave of the cells' metadata the tags; fold what would give an answer away, and what draws: in JupyterLab, and on Colab (cellView).
+def fold(notebook: NotebookNode) -> None:
+    """Reduce the cells' metadata to their tags, and fold answers and drawings.
 
-    JupyterLab shows the first line of a folded cell, so that an answer's says what is folded.
+    In JupyterLab `source_hidden` folds, which shows the first line; on Colab `cellView` does.
     """
     for cell in notebook.cells:
         tags = cell.metadata.get("tags", [])
@@ -140,10 +145,7 @@ def fold(notebook):
                 {"cellView": "form", "jupyter": {"source_hidden": True}}
             )
             cell.metadata.jupyter |= {"outputs_hidden": True} if "solution" in tags else {}
-        for tag, line in FIRST_LINES.items():
-            if tag in tags and cell.cell_type == "code" and not cell.source.startswith(("#", "%%")):
-                cell.source = f"{line}\n{cell.source}"
 
 
-def write(chapter):
+def write(chapter: Chapter) -> None:
     write_whole(chapter.path, f"{nbformat.writes(chapter.notebook).rstrip()}\n".encode())

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from casebook.authoring.chapters import Cell
+from casebook.authoring.chapters import Cell, Chapter
 
 ROLES = "exercise", "check", "solution"
 BEGINS = re.compile(r"(?m)^\*\*(\d+)\. ")
@@ -11,7 +11,7 @@ BEGINS = re.compile(r"(?m)^\*\*(\d+)\. ")
 
 @dataclass
 class Exercise:
-    """One exercise: the reader's cell, the cells that check it (none where a pinned cell checks itself), its solutions."""
+    """One exercise. `check` is empty where the reader's cell is pinned and checks itself."""
 
     number: int
     given: list[Cell] = field(default_factory=list)
@@ -20,22 +20,26 @@ class Exercise:
     solution: list[Cell] = field(default_factory=list)
 
     @property
-    def asked(self):
+    def asked(self) -> list[Cell]:
         """The cells whose output is the verdict on the reader's cell."""
         return self.check or self.exercise
 
     @property
-    def needs_gpu(self):
+    def needs_gpu(self) -> bool:
         return any(cell.needs_gpu for cell in self.exercise + self.check)
 
 
-def role(cell):
+def role(cell: Cell) -> str:
     return next((tag for tag in ROLES if tag in cell.tags), "given")
 
 
-def exercises(chapter):
-    """The exercises of a chapter, in order. One begins where the prose has a number in bold, **1. Predict.**, or at `## Exercise`."""
-    found, inside = [], False
+def exercises(chapter: Chapter) -> list[Exercise]:
+    """The exercises of a chapter, in order.
+
+    One begins where the prose has a number in bold, **1. Predict.**, or at `## Exercise`.
+    """
+    found: list[Exercise] = []
+    inside = False
     cells = {cell.node.id: cell for cell in chapter.cells}
     for node in chapter.notebook.cells:
         if node.cell_type == "markdown":

@@ -66,7 +66,10 @@ def receipt_problems(chapter: Chapter) -> Iterator[str]:
         stamp, now = stamps.pop(cell.node.id, None), cell.stamp()
         place = f", cell [{cell.number}]"
         if stamp is None:
-            yield f"{place}: not in the receipt, so it was added after the run, or the receipt is another notebook's"
+            yield (
+                f"{place}: not in the receipt: added after the run, "
+                "or the receipt is another notebook's"
+            )
         elif stamp.split()[0] != now.split()[0]:
             yield f"{place}: edited since the run that the receipt is for; run `make execute`"
         elif stamp != now:

@@ -1,4 +1,4 @@
-"""The checks of a chapter as it is stored: a good one has no problem, and each fault that is planted is a sentence with its place."""
+"""A good chapter has no problem, and each planted fault is a sentence that names its place."""
 
 import json
 
@@ -48,7 +48,8 @@ CELLS = [
     ),
     (PINNED, "ValueError: a text\nas expected: ValueError\n"),
     (
-        "The copy takes 1.31 ms, about 12 % more than the 1.2 ms of the other, and moves 3.2 to 4.1 GB/s of the 4.8 TB/s that there are.",
+        "The copy takes 1.31 ms, about 12 % more than the 1.2 ms of the other, "
+        "and moves 3.2 to 4.1 GB/s of the 4.8 TB/s that there are.",
     ),
     (
         "import timing\ntimes()",
@@ -59,16 +60,19 @@ CELLS = [
     (
         "## What the article said\n\n| Claim | Verdict | Where |\n|---|---|---|\n"
         "| It is 9.9 times slower | false | 1.12 times (The symptom) |\n"
-        "| Nobody knows | not testable | nothing here |\n\n## Exercises\n\n**1. Predict.** What is six times seven?",
+        "| Nobody knows | not testable | nothing here |\n\n"
+        "## Exercises\n\n**1. Predict.** What is six times seven?",
     ),
     ("answer = None", "", "exercise"),
     (
-        "def check(answer):\n    return 'Correct.' if answer == 42 else 'Not yet: six times seven.'\n\nprint(check(answer))",
+        "# The check\ndef check(answer):\n"
+        "    return 'Correct.' if answer == 42 else 'Not yet: six times seven.'\n\n"
+        "print(check(answer))",
         "Not yet: six times seven.\n",
         "check",
     ),
     (
-        "solution_answer = 42\nprint('Solution:', check(solution_answer))",
+        "# A solution\nsolution_answer = 42\nprint('Solution:', check(solution_answer))",
         "Solution: Correct.\n",
         "solution",
     ),
@@ -96,7 +100,7 @@ def node(number, source, output=None, tag=None):
 
 @pytest.fixture
 def found(tmp_path, monkeypatch):
-    """found(change): what the checks say of the example after `change(cells, receipt, sidecar)`; cells by number of place."""
+    """found(change): problems of the example after `change(cells, receipt, sidecar)`."""
     monkeypatch.setattr(doctor, "CASES", (CASE,))
 
     def found(change):
@@ -252,7 +256,7 @@ CARD = [
     ),
 ]
 PROSE = [
-    (change(2, "Cell 2", "Cell 99"), "it names cell 99, which is not there"),
+    (change(2, "Cell 2", "Cell 99"), "it names cell 99, which does not exist"),
     (change(2, "Cell 2", "Cells 1, 2 and 17"), "it names cell 17"),
     (change(11, "exercise 1", "exercise 4"), "it names exercise 4"),
     (change(2, "is in", "is in chapter 77, in"), "it names chapter 77"),
@@ -264,7 +268,7 @@ PROSE = [
     ),
     (
         change(2, "(#why)", "(99-missing.ipynb#why)"),
-        "a link to 99-missing.ipynb, which is not there",
+        "a link to 99-missing.ipynb, which does not exist",
     ),
     (change(2, "on 0.7.0", "on 0.7.1"), "no cell shows 0.7.1"),
     (change(4, "1.31", "9.9"), "no cell shows 9.9 ms"),
@@ -276,11 +280,12 @@ PROSE = [
     (change(4, "GB/s of", "MB/s of"), "no cell shows 4.1 MB/s"),
     (
         change(4, "4.8 TB/s", "4.9 TB/s"),
-        "no cell shows 4.9 TB/s (… other, and moves 3.2 to 4.1 GB/s of the 4.9 TB/s that there are. …)",
+        "no cell shows 4.9 TB/s (… other, and moves 3.2 to 4.1 GB/s of the 4.9 TB/s "
+        "that there are. …)",
     ),
     (
         change(4, "4.8 TB/s", "all"),
-        "08-example.yml: figures has '4.8 TB/s', which the prose does not tell",
+        "08-example.yml: figures has '4.8 TB/s', which the prose lacks",
     ),
     (change(7, "1.12 times", "1.22 times"), "no cell shows 1.22 times"),
     (
@@ -302,42 +307,42 @@ CODE = [
     ),
     (
         change(3, "raise ValueError", 26 * "x = 1\n" + "raise ValueError"),
-        "cell [2]: 27 lines of code without the header, 25 are",
+        "cell [2]: 27 lines of code without the header; at most 25",
     ),
     (
         tag(3, "nbval-ignore-output"),
-        "cell [2]: the tag nbval-ignore-output takes it out of the comparison, and it measures nothing",
+        "cell [2]: the tag nbval-ignore-output excludes it from the comparison, and it measures",
     ),
     (
         all_of(tag(3, "nbval-ignore-output"), say(3, "a text", "a text after 3 ms")),
-        "cell [2]: the tag nbval-ignore-output takes it",
+        "cell [2]: the tag nbval-ignore-output excludes it",
     ),
     (
         all_of(tag(6, "nbval-ignore-output"), draw(6)),
-        "cell [4]: the tag nbval-ignore-output takes it out",
+        "cell [4]: the tag nbval-ignore-output excludes it",
     ),
-    (tag(3, "nbval-skip"), "cell [2]: the tag nbval-skip takes it out"),
+    (tag(3, "nbval-skip"), "cell [2]: the tag nbval-skip excludes it"),
     (
         all_of(tag(5), change(5, "times()", "times().claim('faster', True)")),
         "cell [3]: on a busy machine its timing claims are not checked",
     ),
-    (tag(5, "nbval-ignore-outptu"), "cell [3]: the tag 'nbval-ignore-outptu' means nothing here"),
-    (tag(5, "nbval-skip"), "cell [3]: the tag nbval-skip takes it out"),
-    (tag(9, "check", "nbval-ignore-output"), "cell [6]: the tag nbval-ignore-output takes it out"),
-    (beside("varies", {}), "cell [8]: the tag nbval-ignore-output takes it out"),
+    (tag(5, "nbval-ignore-outptu"), "cell [3]: unknown tag 'nbval-ignore-outptu'"),
+    (tag(5, "nbval-skip"), "cell [3]: the tag nbval-skip excludes it"),
+    (tag(9, "check", "nbval-ignore-output"), "cell [6]: the tag nbval-ignore-output excludes it"),
+    (beside("varies", {}), "cell [8]: the tag nbval-ignore-output excludes it"),
 ]
 EXERCISES = [
     (
         say(9, "Not yet: six times seven.", "Correct."),
-        'exercise 1: as it is stored, its check does not answer "Not yet"',
+        'exercise 1: as it is stored, its check does not print "Not yet"',
     ),
     (say(9, "Not yet: six", "Correct. Not yet: six"), "exercise 1: as it is stored"),
     (
         tag(10),
-        "exercise 1: cell [7] follows the reader's cell without a tag: it is a check, or a solution that everybody sees",
+        "exercise 1: cell [7] follows the reader's cell without a tag",
     ),
-    (say(9, "times seven.", "times seven.\nCorrect."), "exercise 1: as it is stored"),
     (tag(10), "exercise 1: no cell is tagged solution"),
+    (change(10, "# A solution\n", ""), "cell [7]: it is folded"),
     (tag(9), "exercise 1: no cell is tagged check"),
     (tag(8), "exercise 1: 0 cells are tagged exercise, not one"),
     (tag(5, "solution"), "cell [3]: tagged solution, and belongs to no exercise"),
@@ -351,7 +356,7 @@ EXERCISES = [
     ),
     (
         change(10, "solution_answer = 42", "answer = solution_answer = 42"),
-        "exercise 1: the solution, cell [7], binds answer anew",
+        "exercise 1: the solution, cell [7], binds answer, which overwrites",
     ),
     (change(7, "**1. ", "**2. "), ": the exercises are numbered 2"),
 ]
@@ -479,5 +484,7 @@ def test_a_sidecar_that_cannot_be_read_is_one_sentence(tmp_path, text, sentence)
         ("CUDA 12.4,", ["12.4"]),
     ],
 )
-def test_figures_that_are_told(prose, expected):
-    assert [f"{figure.number} {figure.unit}".strip() for figure in figures.told(prose)] == expected
+def test_figures_that_need_a_source(prose, expected):
+    assert [
+        f"{figure.number} {figure.unit}".strip() for figure in figures.claimed(prose)
+    ] == expected

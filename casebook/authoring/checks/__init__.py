@@ -1,6 +1,7 @@
-"""What is wrong with a chapter as it is stored: sentences that name the chapter and the place. Nothing is executed.
+"""Problems of a chapter as it is stored: sentences that name the chapter and the place.
 
-Every check takes a Chapter and yields the ends of sentences that begin with the chapter's name.
+Nothing is executed. Every check takes a Chapter and yields the ends of sentences that begin with
+the chapter's name.
 """
 
 from casebook.authoring.checks.card import card_problems

@@ -1,11 +1,13 @@
 """Code cells: headers, stored outputs, tags, and the width and length that fit a page."""
 
 import re
+from collections.abc import Iterable, Iterator
 
-from casebook.authoring.chapters import MACHINE_PATH
+from casebook.authoring.chapters import MACHINE_PATH, Cell, Chapter
 
 WIDTH, LINES = 88, 25
-HIDES = {"hide-input", "solution", "check"}
+ANSWERS = {"check", "solution"}
+HIDES = ANSWERS | {"hide-input"}
 WEAKENS = {"nbval-ignore-output", "nbval-skip"}
 TAGS = HIDES | WEAKENS | {"setup", "exercise"}
 # What a measurement prints, or how it is made.
@@ -15,81 +17,91 @@ MEASURED = re.compile(
 MEASURES = re.compile(r"\b(?:timing|perf_counter|time_ns|get_elapsed_time)\b|\.claim\(")
 
 
-def code_problems(chapter):
+def code_problems(chapter: Chapter) -> Iterator[str]:
     yield from written_problems(chapter)
-    varies = chapter.sidecar.get("varies", {})
+    reasons = chapter.sidecar.get("varies", {})
     for cell in chapter.cells:
-        yield from (
-            f", cell [{cell.number}]: {problem}"
-            for problem in (*output_problems(cell), *tag_problems(cell, varies))
-        )
+        for problem in (*output_problems(cell), *tag_problems(cell, reasons)):
+            yield f", cell [{cell.number}]: {problem}"
 
 
-def written_problems(chapter):
-    """What is wrong with the code itself, whatever a run will say."""
+def written_problems(chapter: Chapter) -> Iterator[str]:
+    """Problems of the code itself, whatever a run prints."""
     for cell in chapter.cells:
-        yield from (
-            f", cell [{cell.number}]: {problem}"
-            for problem in (*header_problems(cell), *size_problems(cell))
-        )
+        if cell.header_error:
+            yield f", cell [{cell.number}]: {cell.header_error}"
+        for problem in size_problems(cell):
+            yield f", cell [{cell.number}]: {problem}"
 
 
-def header_problems(cell):
-    if cell.header_error:
-        yield cell.header_error
-
-
-def output_problems(cell):
+def output_problems(cell: Cell) -> Iterator[str]:
     if cell.node.execution_count is None:
         yield "never executed"
     if any(o.output_type == "error" for o in cell.node.outputs):
-        yield "its stored output is an error; a failure that is wanted belongs into a %%pinned cell with raises or signal"
+        yield (
+            "its stored output is an error; a failure that is expected belongs in a %%pinned cell "
+            "with raises or signal"
+        )
     if leak := MACHINE_PATH.search(cell.text):
-        yield f"its output names a path of the machine it ran on: {leak[0]}"
+        yield f"its output names a path of the machine that ran it: {leak[0]}"
 
 
-def size_problems(cell):
+def size_problems(cell: Cell) -> Iterator[str]:
     if "setup" in cell.tags:
         return
-    wide = [
-        number
-        for number, line in enumerate(without_pictures(cell.source).splitlines(), 1)
-        if len(line) > WIDTH
-    ]
-    if wide:
-        yield f"more than {WIDTH} characters in line{'s' * (len(wide) > 1)} {', '.join(map(str, wide))}"
-    lines = sum(bool(line.strip()) for line in cell.body.splitlines())
-    if lines > LINES and not HIDES.intersection(cell.tags):
-        yield f"{lines} lines of code without the header, {LINES} are read at one look"
+    lines = without_drawings(cell.source).splitlines()
+    if wide := [str(number) for number, line in enumerate(lines, 1) if len(line) > WIDTH]:
+        yield f"more than {WIDTH} characters in line{'s' * (len(wide) > 1)} {', '.join(wide)}"
+    count = sum(bool(line.strip()) for line in cell.body.splitlines())
+    if count > LINES and not HIDES.intersection(cell.tags):
+        yield f"{count} lines of code without the header; at most {LINES} are read at one look"
 
 
-def without_pictures(source):
+def without_drawings(source: str) -> str:
     """Source with the text of each SVG drawing blanked, line by line."""
     return re.sub(r"(?s)<svg.*?</svg>", lambda drawing: "\n" * drawing[0].count("\n"), source)
 
 
-def tag_problems(cell, reasons):
-    """Tags that take an output out of the comparison are for measurements, which need them; anything else needs a reason in the sidecar."""
+def tag_problems(cell: Cell, reasons: Iterable[str]) -> Iterator[str]:
+    """Unknown tags, and tags that exclude an output from the comparison without need.
+
+    A measurement needs the tag nbval-ignore-output. Other cells need a reason in the sidecar:
+    `reasons` are the ids of cells that have one.
+    """
     if ".claim(" in cell.source and "nbval-ignore-output" not in cell.tags:
-        yield "on a busy machine its timing claims are not checked: it needs the tag nbval-ignore-output"
+        yield (
+            "on a busy machine its timing claims are not checked: add the tag nbval-ignore-output"
+        )
+    if ANSWERS.intersection(cell.tags) and not cell.source.startswith(("#", "%%")):
+        yield (
+            "it is folded, and JupyterLab shows its first line: begin with a comment, "
+            "such as `# The check` or `# A solution`"
+        )
     for tag in cell.tags:
         if tag not in TAGS:
-            yield f"the tag {tag!r} means nothing here; known are {', '.join(sorted(TAGS))}"
+            yield f"unknown tag {tag!r}; known are {', '.join(sorted(TAGS))}"
         elif (
             tag in WEAKENS
             and cell.node.execution_count
             and cell.node.id not in reasons
-            and not (tag != "nbval-skip" and measures(cell))
+            and (tag == "nbval-skip" or not measures(cell))
         ):
-            yield f"the tag {tag} takes it out of the comparison, and it measures nothing: a reason belongs into `varies` of the sidecar"
+            yield (
+                f"the tag {tag} excludes it from the comparison, and it measures nothing: "
+                "give a reason in `varies` of the sidecar"
+            )
 
 
-def measures(cell):
-    """True for a cell that prints times or plots them. A script that must fail shows its failure, and a drawing is always the same."""
+def measures(cell: Cell) -> bool:
+    """True for a cell that prints times or plots them.
+
+    A script that must fail shows its failure, and a drawing never varies.
+    """
     if cell.header and cell.header.expected.ending != "exit status 0":
         return False
-    plots = (
-        any("image/svg+xml" in o.get("data", {}) for o in cell.node.outputs)
-        and "<svg" not in cell.source
+    plots = any("image/svg+xml" in o.get("data", {}) for o in cell.node.outputs)
+    return bool(
+        (plots and "<svg" not in cell.source)
+        or MEASURED.search(cell.text)
+        or (cell.text and MEASURES.search(cell.source))
     )
-    return bool(plots or MEASURED.search(cell.text) or (cell.text and MEASURES.search(cell.source)))

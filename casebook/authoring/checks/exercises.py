@@ -1,12 +1,14 @@
-"""Each exercise has a check that says "Not yet" to it as it is stored, and a solution that the check accepts."""
+"""Each exercise has a check that rejects it as it is stored, and a solution that it accepts."""
 
 import ast
 import re
+from collections.abc import Iterator
 
-from casebook.authoring.exercises import ROLES, exercises, role
+from casebook.authoring.chapters import Cell, Chapter
+from casebook.authoring.exercises import ROLES, Exercise, exercises, role
 
 
-def exercise_problems(chapter):
+def exercise_problems(chapter: Chapter) -> Iterator[str]:
     found = exercises(chapter)
     if [one.number for one in found] != list(range(1, len(found) + 1)):
         yield f": the exercises are numbered {', '.join(str(one.number) for one in found)}"
@@ -18,14 +20,17 @@ def exercise_problems(chapter):
             yield f", cell [{cell.number}]: tagged {role(cell)}, and belongs to no exercise"
 
 
-def form(one):
+def form(one: Exercise) -> Iterator[str]:
     if len(one.exercise) != 1:
         yield f"{len(one.exercise)} cells are tagged exercise, not one"
         return
     (reader,) = one.exercise
     for cell in one.given:
         if cell.number > reader.number:
-            yield f"cell [{cell.number}] follows the reader's cell without a tag: it is a check, or a solution that everybody sees"
+            yield (
+                f"cell [{cell.number}] follows the reader's cell without a tag: "
+                "tag it check or solution, or move it up"
+            )
     if not one.check and not reader.pinned:
         yield "no cell is tagged check"
     if not one.solution:
@@ -34,26 +39,29 @@ def form(one):
     if any(cell.node.execution_count for cell in one.asked) and (
         not re.search(r"(?m)^Not yet", shown) or "Correct" in shown
     ):
-        yield 'as it is stored, its check does not answer "Not yet": is it solved already?'
-    begins = (
-        "Solution: Correct" if one.check else "Solution: "
-    )  # a script that checks itself has words of its own
+        yield 'as it is stored, its check does not print "Not yet": is it solved already?'
+    # A script that checks itself has words of its own.
+    begins = "Solution: Correct" if one.check else "Solution: "
     for cell in one.solution:
         if cell.node.execution_count and (
             not cell.text.startswith(begins) or "Not yet" in cell.text
         ):
-            yield f'the output of the solution, cell [{cell.number}], does not begin with "{begins.strip()}"'
-        if not cell.pinned and (taken := sorted(names(reader) & names(cell))):
-            yield f"the solution, cell [{cell.number}], binds {', '.join(taken)} anew, which belongs to the reader"
+            yield (
+                f"the output of the solution, cell [{cell.number}], does not begin with "
+                f'"{begins.strip()}"'
+            )
+        if taken := sorted(names(reader) & names(cell)):
+            yield (
+                f"the solution, cell [{cell.number}], binds {', '.join(taken)}, "
+                "which overwrites the reader's answer: choose other names"
+            )
 
 
-def names(cell):
-    """Names that a kernel cell binds, imported modules aside."""
-    if cell.pinned:
-        return set()
+def names(cell: Cell) -> set[str]:
+    """Names that a kernel cell binds, imported modules aside; none for a %%pinned cell."""
     plain = "\n".join(line for line in cell.source.splitlines() if not line.startswith("%"))
     try:
-        tree = ast.parse(plain)
+        tree = ast.parse("" if cell.pinned else plain)
     except SyntaxError:
         return set()
     local = {

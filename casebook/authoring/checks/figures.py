@@ -1,9 +1,13 @@
-"""Numbers in prose: each one with a unit or a decimal point stands in an output, in the code, or in the sidecar with its reason."""
+"""Numbers in prose: each one with a unit or a decimal point needs a source.
+
+That is an output, the code, or an entry of the sidecar with its reason.
+"""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-UNITS = {  # what a unit measures, and how much of it
+UNITS: dict[str, tuple[str, float]] = {  # what a unit measures, and how much of it
     "ns": ("time", 1e-9),
     "us": ("time", 1e-6),
     "ms": ("time", 1e-3),
@@ -43,43 +47,49 @@ SPELLED = {
 UNIT = "|".join(sorted(map(re.escape, [*UNITS, *SPELLED]), key=len, reverse=True)).replace(
     "×", r"×(?! ?\d)"
 )
-NUMBER = rf"(?P<number>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)*)(?:[ \u00a0\u202f]?(?P<unit>{UNIT})(?![\w/]))?(?![\w]|[.,]\d)"
-TOLD = re.compile(
-    rf"(?<![\w.,#-])(?:(?P<hedge>about|around|almost|nearly|roughly|some|more than|less than|over|under|below|above|at least|"
-    rf"up to|within) )?{NUMBER}(?: ?(?P<range>to|and|or|–) (?=\d[\d.,]*[ \u00a0\u202f]?(?P<later>{UNIT})(?![\w/])))?"
+SPACE = r"[ \u00a0\u202f]?"
+NUMBER = (
+    rf"(?P<number>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)*)"
+    rf"(?:{SPACE}(?P<unit>{UNIT})(?![\w/]))?(?![\w]|[.,]\d)"
+)
+HEDGE = (
+    "about|around|almost|nearly|roughly|some|more than|less than|over|under|below|above|"
+    "at least|up to|within"
+)
+CLAIMED = re.compile(
+    rf"(?<![\w.,#-])(?:(?P<hedge>{HEDGE}) )?{NUMBER}"
+    rf"(?: ?(?P<range>to|and|or|–) (?=\d[\d.,]*{SPACE}(?P<later>{UNIT})(?![\w/])))?"
 )
 SHOWN = re.compile(
     rf"(?<![\d.])(?P<number>\d{{1,3}}(?:[,_]\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)*(?:e[+-]?\d+)?)"
-    rf"(?:[ \u00a0\u202f]?(?P<unit>{UNIT})(?![\w/]))?"
+    rf"(?:{SPACE}(?P<unit>{UNIT})(?![\w/]))?"
 )
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A number as it is written, with its unit ('' for none)."""
+    """A number as it is written, with its unit ('' for none).
+
+    `hedged`: a word such as `about` stands before it. `cell_kinds`: what the units in the cell
+    that shows it measure.
+    """
 
     number: str
     unit: str = ""
     hedged: bool = False
-    beside: frozenset = frozenset()  # where it is shown: what the units in the same cell measure
+    cell_kinds: frozenset[str] = frozenset()
 
     @property
-    def value(self):
+    def value(self) -> float | None:
         """The number, None for a version such as 0.65.1."""
-        return (
-            None
-            if self.number.count(".") > 1
-            else float(self.number.replace(",", "").replace("_", ""))
-        )
+        plain = self.number.replace(",", "").replace("_", "")
+        return None if self.number.count(".") > 1 else float(plain)
 
-    @property
-    def slack(self):
-        """How far the exact number may be away: half a unit of the last digit; a tenth of the number after words such as `about`."""
-        last = 0.5 * 10.0 ** -len(self.number.partition(".")[2])
-        return max(last, 0.1 * self.value) if self.hedged else last
+    def matches(self, other: "Figure") -> bool:
+        """True where this may be the rounded form of `other`.
 
-    def fits(self, other):
-        """True where this may be the rounded form of `other`."""
+        The exact number may be half a unit of the last digit away, a hedged one a tenth of it.
+        """
         if (
             "." in self.number
             and not self.unit
@@ -88,41 +98,45 @@ class Figure:
             return True  # a version, or the beginning of one
         if self.value is None or other.value is None:
             return False
+        value, slack = self.value, 0.5 * 10.0 ** -len(self.number.partition(".")[2])
+        if self.hedged:
+            slack = max(slack, 0.1 * value)
         return any(
-            abs(value - self.value) <= self.slack * (1 + 1e-9) for value in self.readings(other)
+            abs(reading - value) <= slack * (1 + 1e-9)
+            for reading in self.readings(other, other.value)
         )
 
-    def readings(self, other):
-        """The other number in this one's unit: by its own unit, or, where it has none, by those in its cell (a part may be a fraction)."""
-        kind, factor = UNITS.get(self.unit, (None, 1))
-        other_kind, other_factor = UNITS.get(other.unit, (None, 1))
+    def readings(self, other: "Figure", value: float) -> list[float]:
+        """The other number in this one's unit.
+
+        Where the other one has no unit, those in its cell decide; a part may be a fraction.
+        """
+        kind, factor = UNITS.get(self.unit, ("", 1))
+        other_kind, other_factor = UNITS.get(other.unit, ("", 1))
         if kind and other_kind:
-            return [other.value * other_factor / factor] if kind == other_kind else []
-        if kind and kind not in other.beside:
+            return [value * other_factor / factor] if kind == other_kind else []
+        if kind and kind not in other.cell_kinds:
             return []
-        return [other.value, other.value / factor] if kind == "part" else [other.value]
+        return [value, value / factor] if kind == "part" else [value]
 
 
-def told(prose):
+def claimed(prose: str) -> Iterator[Figure]:
     """The figures of a piece of prose that need a source: those with a unit or a decimal point."""
-    for found in TOLD.finditer(prose):
+    for found in CLAIMED.finditer(prose):
         unit = found["unit"] or found["later"] or ""
         if unit or "." in found["number"]:
             yield Figure(found["number"], SPELLED.get(unit, unit), bool(found["hedge"]))
 
 
-def shown(output, source):
-    """The figures of a cell. Small integers of the code are everywhere: there, they count with their unit only."""
-    beside = frozenset(
+def shown(output: str, source: str) -> set[Figure]:
+    """The figures of a cell: of its output, and of its code those with a unit or many digits."""
+    kinds = frozenset(
         UNITS[SPELLED.get(unit, unit)][0]
         for unit in re.findall(rf"(?<![\w/])({UNIT})(?![\w/])", f"{output}\n{source}")
     )
-    found = {
-        Figure(f["number"], SPELLED.get(f["unit"], f["unit"] or ""), beside=beside)
-        for f in SHOWN.finditer(output)
-    }
-    return found | {
-        Figure(f["number"], SPELLED.get(f["unit"], f["unit"] or ""), beside=beside)
-        for f in SHOWN.finditer(source)
-        if f["unit"] or len(f["number"]) > 2
+    found = [*SHOWN.finditer(output)]
+    found += [f for f in SHOWN.finditer(source) if f["unit"] or len(f["number"]) > 2]
+    return {
+        Figure(f["number"], SPELLED.get(f["unit"], f["unit"] or ""), cell_kinds=kinds)
+        for f in found
     }

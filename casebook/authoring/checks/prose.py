@@ -1,9 +1,10 @@
-"""The text between the cells: links, what it names, and the numbers that it tells."""
+"""The text between the cells: links, what it names, and its numbers."""
 
 import re
+from collections.abc import Iterator
 
 from casebook import doctor
-from casebook.authoring.chapters import CLAIMS
+from casebook.authoring.chapters import CLAIMS, Chapter
 from casebook.authoring.checks import figures
 from casebook.authoring.exercises import exercises
 
@@ -17,7 +18,7 @@ ROW = re.compile(r"(?m)^\|(.*)\|\s*$")
 VERDICTS = "true", "partly", "false", "not testable"
 
 
-def prose_problems(chapter):
+def prose_problems(chapter: Chapter) -> Iterator[str]:
     cells = chapter.notebook.cells
     for place, cell in enumerate(cells, 1):
         if cell.cell_type == "markdown":
@@ -30,11 +31,11 @@ def prose_problems(chapter):
         yield from figure_problems(chapter)
 
 
-def link_problems(chapter, text):
+def link_problems(chapter: Chapter, text: str) -> Iterator[str]:
     for words, target in LINK.findall(re.sub(r"`[^`]*`", "", text)):
         path = target.partition("#")[0]
         if path and "://" not in target and not (chapter.path.parent / path).exists():
-            yield f"a link to {path}, which is not there"
+            yield f"a link to {path}, which does not exist"
         thread, number = THREAD.match(target), re.search(r"(?:([\w.-]+) )?(PR )?#(\d+)", words)
         if not thread or not number:
             continue
@@ -44,8 +45,8 @@ def link_problems(chapter, text):
             yield f"the link [{words}] leads to the repository {thread[1]}"
 
 
-def name_problems(chapter, text):
-    """Cells, exercises and chapters that are named by number."""
+def name_problems(chapter: Chapter, text: str) -> Iterator[str]:
+    """Cells, exercises and chapters that are named by number and do not exist."""
     text = re.sub(
         r"(?i)exercise \d+ of (?=chapter)",
         "",
@@ -63,11 +64,11 @@ def name_problems(chapter, text):
         ):
             for number in map(int, re.findall(r"\d+", found)):
                 if number not in there:
-                    yield f"it names {kind} {number}, which is not there"
+                    yield f"it names {kind} {number}, which does not exist"
 
 
-def verdict_problems(chapter, text):
-    """The table of claims: a verdict in one of four words, and a place in this chapter that shows it."""
+def verdict_problems(chapter: Chapter, text: str) -> Iterator[str]:
+    """The table of claims: one of four verdicts, and a section of this chapter that shows it."""
     if not (heading := CLAIMS.search(text)):
         return
     table = [row.split(" | ") for row in ROW.findall(text, heading.end())]
@@ -77,11 +78,17 @@ def verdict_problems(chapter, text):
     )
     for row in table[2:]:
         if len(row) != 3:
-            yield f"the row {row[0].strip()[:40]!r} has {len(row)} columns, not claim, verdict and where"
+            yield (
+                f"the row {row[0].strip()[:40]!r} has {len(row)} columns, "
+                "not claim, verdict and where"
+            )
             continue
         claim, verdict, place = map(str.strip, row)
         if not verdict.startswith(VERDICTS):
-            yield f"the verdict on {claim[:40]!r} is {verdict[:20]!r}, not one of {', '.join(VERDICTS)}"
+            yield (
+                f"the verdict on {claim[:40]!r} is {verdict[:20]!r}, "
+                f"not one of {', '.join(VERDICTS)}"
+            )
         elif verdict.startswith("not testable"):
             continue
         elif not any(heading.lower() in place.lower() for heading in headings) and not re.search(
@@ -90,8 +97,8 @@ def verdict_problems(chapter, text):
             yield f"the row {claim[:40]!r} names no section of this chapter: {place[:60]!r}"
 
 
-def figure_problems(chapter):
-    """Numbers of the prose that neither an output nor the code shows, and that the sidecar gives no reason for."""
+def figure_problems(chapter: Chapter) -> Iterator[str]:
+    """Numbers of the prose without a source, and reasons in the sidecar for absent ones."""
     cells = chapter.notebook.cells
     evidence = shown(chapter)
     reasons = [str(name) for name in chapter.sidecar.get("figures", {})]
@@ -103,18 +110,21 @@ def figure_problems(chapter):
         for name in sorted(reasons, key=len, reverse=True):
             here = re.subn(rf"(?<![\w.]){re.escape(name)}(?!\w|\.\d)", " ", text)
             text, unused = here[0], unused - {name} if here[1] or name in cell.source else unused
-        for figure in figures.told(text):
-            if not any(figure.fits(other) for other in evidence):
+        for figure in figures.claimed(text):
+            if not any(figure.matches(other) for other in evidence):
                 yield (
-                    f", Markdown in place {place} of {len(cells)} cells: no cell shows {f'{figure.number} {figure.unit}'.strip()}"
-                    f" ({around(text, figure)})"
+                    f", Markdown in place {place} of {len(cells)} cells: no cell shows "
+                    f"{f'{figure.number} {figure.unit}'.strip()} ({around(text, figure)})"
                 )
     for name in sorted(unused):
-        yield f", {chapter.name}.yml: figures has {name!r}, which the prose does not tell"
+        yield f", {chapter.name}.yml: figures has {name!r}, which the prose lacks"
 
 
-def plain(text):
-    """Prose as it is read: no code, no markup, no case card, no claims of the article, no link's words that its address repeats."""
+def plain(text: str) -> str:
+    """Prose as it is read: no code, markup, case card, nor claims of the article.
+
+    The words of a link go too where its address repeats their numbers.
+    """
     text = CARD_ROW.sub("", text)
     if CLAIMS.search(text):
         text = re.sub(r"(?m)^\|[^|]*\|", "|", text)
@@ -125,14 +135,14 @@ def plain(text):
     return MARKUP.sub(" ", text).replace("\u00a0", " ").replace("\u202f", " ")
 
 
-def shown(chapter):
-    """The figures of code, outputs, receipt, card and the doctor's table, without the coordinates of drawings."""
+def shown(chapter: Chapter) -> set[figures.Figure]:
+    """The figures of code, outputs, receipt, card and the doctor's table; none of drawings."""
     receipt = {
         key: value
         for key, value in (chapter.receipt or {}).items()
         if key not in ("cells", "environment")
     }
-    found = figures.shown(f"{receipt}\n{chapter.card}\n{doctor.CASES}", "")
+    evidence = figures.shown(f"{receipt}\n{chapter.card}\n{doctor.CASES}", "")
     for cell in chapter.cells:
         outputs = [
             text
@@ -146,11 +156,12 @@ def shown(chapter):
                 ),
             )
         ]
-        found |= figures.shown("\n".join(outputs), DRAWING.sub(" ", cell.source))
-    return found
+        evidence |= figures.shown("\n".join(outputs), DRAWING.sub(" ", cell.source))
+    return evidence
 
 
-def around(text, figure):
+def around(text: str, figure: figures.Figure) -> str:
     """The words before and after a figure, so that it is found."""
-    place = re.search(rf"(?<![\w.]){re.escape(figure.number)}(?!\w|\.\d)", text).start()
+    found = re.search(rf"(?<![\w.]){re.escape(figure.number)}(?!\w|\.\d)", text)
+    place = found.start() if found else 0
     return f"… {' '.join(text[max(0, place - 40) : place + 40].split())} …"
