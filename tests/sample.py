@@ -48,8 +48,7 @@ RELEASES = [
         "release": "2.10.0",
         "released": "2026-09-01",
         "as_of": "today",
-        "cannot": "Python 3.12: no wheel",
-        "asked": "numpy==2.10.0",
+        "cannot": "no wheel",
         "date": "2026-11-21",
     },
 ]

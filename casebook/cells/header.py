@@ -35,7 +35,8 @@ class Header:
     requires_python: str
     dependencies: tuple[str, ...]
     gpu: bool = False
-    gpus: int = 1
+    # not in repr, which stamps the rows of releases: they are of one GPU
+    gpus: int = field(default=1, repr=False)
     driver: str | None = None
     cuda_home: bool = False
     env: dict[str, str] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from helpers import ROOT
 
-from casebook.authoring.chapters import address
+from casebook.cells.repository import ADDRESS
 
 FORM = re.search(
     r"(?s)```\{raw\} html\n(<form id=\"hub\".*?</form>)", (ROOT / "book/run.md").read_text()
@@ -17,7 +17,7 @@ FORM = re.search(
 def page(browser):
     """The form with its script, which is all that it needs."""
     page = browser.new_page()
-    page.set_content(FORM.replace("{repository}", address()))
+    page.set_content(FORM.replace("{repository}", ADDRESS))
     page.add_script_tag(path=ROOT / "book/_static/hub.js")
     yield page
     page.close()
@@ -37,9 +37,9 @@ def test_the_link_fetches_the_book_and_opens_the_chapters(page, typed, root):
     page.get_by_label("Address of your hub").fill(typed)
     link = page.get_by_role("link").get_attribute("href")
     assert link.startswith(f"{root}/hub/user-redirect/git-pull?")
-    name = address().rpartition("/")[2]
+    name = ADDRESS.rpartition("/")[2]
     assert parse_qs(urlsplit(link).query) == {
-        "repo": [address()],
+        "repo": [ADDRESS],
         "branch": ["main"],
         "urlpath": [f"lab/tree/{name}/notebooks"],
     }

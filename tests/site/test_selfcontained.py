@@ -85,7 +85,7 @@ def read(site):
     return {
         path.relative_to(site).as_posix(): Page(path.read_text("utf-8"))
         for path in site.rglob("*.html")
-        if "_templates" not in path.parts
+        if "_templates" not in path.parts and path.name != "index.html" or path.parent != site
     }
 
 

@@ -1,7 +1,10 @@
-"""The book's own Sphinx extension. One idea a file; each has a `setup(app)` of its own.
+"""The book's own Sphinx extension. One feature per module, each with its own `setup(app)`.
 
-Notebooks are read through `casebook.authoring.chapters` and `casebook.cells.header`; nothing here parses them anew.
+Notebooks are read through `casebook.authoring.chapters` and `casebook.cells.header` only.
 """
+
+from sphinx.application import Sphinx
+from sphinx.util.typing import ExtensionMetadata
 
 from . import (
     address,
@@ -14,7 +17,6 @@ from . import (
     outputs,
     pinned,
     postprocess,
-    prune_css,
     receipt,
     status,
     teach,
@@ -22,7 +24,7 @@ from . import (
 )
 
 
-def setup(app):
+def setup(app: Sphinx) -> ExtensionMetadata:
     for part in (
         address,
         highlighting,
@@ -38,7 +40,6 @@ def setup(app):
         receipt,
         postprocess,
         icons,
-        prune_css,
     ):
         part.setup(app)
     app.add_css_file("book.css")

@@ -1,44 +1,51 @@
-"""%%pinned cells as files, as `python -m casebook export` prints them: below each cell that can leave its notebook, to be saved or copied,
-and on any page through the directive `exported`."""
+"""%%pinned cells as files, as `python -m casebook export` prints them.
+
+Below each cell that can leave its notebook there is a link to save the file and a button to copy
+it; the directive `exported` gives the link on any page.
+"""
 
 from html import escape
 from pathlib import Path
 
 from docutils import nodes
+from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from casebook.authoring.chapters import Cell, Chapter
 from casebook.errors import CasebookError
 from casebook.execution.export import export
 
-from . import notebook
+from . import notebook, summary
 
 FOLDER = "exports"
-OFFER = """<div class="export"><a href="../{file}" download>Cell {number} as one file</a> <button type="button" data-file="../{file}"
-aria-label="Copy cell {number} as one file">Copy</button> <span role="status"></span></div>
-"""
+LINK = '<a href="../{file}" download>Cell {number} as one file</a>'
+OFFER = (
+    f'<div class="export">{LINK} <button type="button" data-file="../{{file}}" '
+    'aria-label="Copy cell {number} as one file">Copy</button> <span role="status"></span></div>\n'
+)
 
 
-def file_of(chapter, cell):
-    """Place of a cell's file in the site. Ids stay when cells move."""
-    return f"{FOLDER}/{chapter.name}-{cell.node.id}.py"
+def file_of(chapter: Chapter, cell: Cell) -> str:
+    """Path of a cell's file in the site. Ids stay when cells move."""
+    return f"{FOLDER}/{chapter.name}-{cell.node['id']}.py"
 
 
-def leaves(cell):
+def can_leave(cell: Cell) -> bool:
     """Whether a cell can leave its notebook."""
     return bool(cell.header) and not cell.header.build
 
 
-def offer(chapter, cell):
-    """Markup of a cell's link and button, or nothing where the cell needs the notebook around it."""
-    return (
-        OFFER.format(number=cell.number, file=escape(file_of(chapter, cell)))
-        if leaves(cell)
-        else ""
-    )
+def markup(template: str, chapter: Chapter, cell: Cell) -> str:
+    return template.format(number=cell.number, file=escape(file_of(chapter, cell)))
+
+
+def offer(chapter: Chapter, cell: Cell) -> str:
+    """Markup of a cell's link and button; nothing where the cell needs the notebook around it."""
+    return markup(OFFER, chapter, cell) if can_leave(cell) else ""
 
 
 class Exported(SphinxDirective):
-    """One line: the file of a cell, by notebook and cell id; its packages; and where the cell stands.
+    """One line, by notebook and cell id: the cell's file, its packages, and where the cell is.
 
     ```{exported} 13-stale-helper stale-fails
     ```
@@ -46,64 +53,51 @@ class Exported(SphinxDirective):
 
     required_arguments = 2
 
-    def run(self):
-        from .pinned import needs, packages
-
+    def run(self) -> list[nodes.Node]:
         name, identity = self.arguments
-        chapter = next((c for c in notebook.chapters(self.env) if c.name == name), None)
-        cell = (
-            next((c for c in chapter.cells if c.node.id == identity and leaves(c)), None)
-            if chapter
-            else None
-        )
-        if not cell:
-            return [
-                self.state_machine.reporter.warning(
-                    f"exported: there is no cell {identity} to export in {name}", line=self.lineno
-                )
-            ]
-        file = nodes.raw(
-            "",
-            f'<a href="../{escape(file_of(chapter, cell))}" download>Cell {cell.number} as one file</a>',
-            format="html",
-        )
-        facts = " · ".join([*packages(cell.header), *needs(cell.header)])
-        place = notebook.link(
-            self.env, chapter, f"cell-{cell.number}", nodes.Text(f"cell {cell.number}")
-        )
-        title = notebook.link(self.env, chapter, "", nodes.Text(f"case {notebook.number(name)}"))
+        found = [
+            (chapter, cell)
+            for chapter in notebook.chapters(self.env)
+            for cell in chapter.cells
+            if chapter.name == name and cell.node["id"] == identity and can_leave(cell)
+        ]
+        if not found:
+            problem = f"exported: there is no cell {identity} to export in {name}"
+            return [self.state_machine.reporter.warning(problem, line=self.lineno)]
+        ((chapter, cell),) = found
+        facts = " · ".join([*summary.packages(cell.header), *summary.needs(cell.header)])
+        place = nodes.Text(f"cell {cell.number}")
+        case = nodes.Text(f"case {notebook.number(name)}")
         return [
             nodes.paragraph(
                 "",
                 "",
-                file,
+                notebook.html(markup(LINK, chapter, cell)),
                 nodes.Text(f" ({facts}), which is "),
-                place,
+                notebook.link(self.env, chapter, f"cell-{cell.number}", place),
                 nodes.Text(" of "),
-                title,
+                notebook.link(self.env, chapter, "", case),
                 nodes.Text("."),
                 classes=["exported"],
             )
         ]
 
 
-def write(app, exception):
-    """The files, beside the pages."""
+def write(app: Sphinx, exception: Exception | None) -> None:
+    """Write the files into the built site."""
     if exception or app.builder.name != "html":
         return
-    folder = Path(app.outdir, FOLDER)
-    folder.mkdir(exist_ok=True)
+    out = Path(app.outdir)
+    (out / FOLDER).mkdir(exist_ok=True)
     for chapter in notebook.chapters(app.env):
-        for cell in filter(leaves, chapter.cells):
+        for cell in filter(can_leave, chapter.cells):
             try:
-                (Path(app.outdir) / file_of(chapter, cell)).write_text(
-                    export(chapter, cell.number), "utf8"
-                )
+                (out / file_of(chapter, cell)).write_text(export(chapter, cell.number), "utf8")
             except CasebookError as error:
                 raise CasebookError(f"{chapter.name}, cell [{cell.number}]: {error}") from None
 
 
-def setup(app):
+def setup(app: Sphinx) -> None:
     app.add_js_file("export.js", loading_method="defer")
     app.add_directive("exported", Exported)
     app.connect("build-finished", write)

@@ -1,48 +1,45 @@
-"""What is closed at first: solutions, long outputs, and the inputs and outputs that carry a hide- tag."""
+"""What is closed at first: solutions, long outputs, and what carries a hide- tag."""
 
 from html import escape
 
+from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode
+from sphinx.application import Sphinx
+from sphinx.writers.html5 import HTML5Translator
 
 from . import notebook
 
 LONG = 40  # lines of an output that are shown at once
 
 
-def fold(app, tree):
-    """A cell tagged `solution` is closed, with its output; of other cells an output that is long."""
+def fold(app: Sphinx, tree: nodes.document) -> None:
+    """Close cells tagged `solution` with their output, and the long outputs of other cells."""
     chapter = notebook.chapter(app, app.env.docname)
     for cell, container in notebook.cells(tree, chapter) if chapter else ():
+        lines = cell.text.count("\n")
         if "solution" in cell.tags:
-            container.attributes.update(
-                hide_mode="all", prompt_show="Solution", prompt_hide="Solution"
-            )
+            mode, shown = "all", "Solution"
         elif "hide-input" in cell.tags:
-            container.attributes.update(
-                hide_mode="input",
-                prompt_show=f"Code, {cell.source.count(chr(10)) + 1} lines",
-                prompt_hide="Code",
-            )
-        elif (lines := cell.text.count("\n")) > LONG and not any(
-            "image/svg+xml" in o.get("data", {}) for o in cell.node.outputs
-        ):
-            container.attributes.update(
-                hide_mode="output", prompt_show=f"Output, {lines} lines", prompt_hide="Output"
-            )
+            mode, shown = "input", f"Code, {cell.source.count(chr(10)) + 1} lines"
+        elif lines > LONG and not notebook.has_drawing(cell):
+            mode, shown = "output", f"Output, {lines} lines"
+        else:
+            continue
+        container.attributes.update(hide_mode=mode, prompt_show=shown, prompt_hide=shown)
 
 
-def visit(translator, node):
-    """As myst-nb's, but valid: no paragraph in a summary, and the name is what is written there."""
+def visit(translator: HTML5Translator, node: HideCodeCellNode) -> None:
+    """As myst-nb's, but valid: no paragraph in a summary, which shows the text of the prompt."""
     kind = " ".join(node["classes"])
     translator.body.append(
         f'<details class="fold {kind}"><summary>{escape(node["prompt_show"])}</summary>\n'
     )
 
 
-def depart(translator, node):
+def depart(translator: HTML5Translator, node: HideCodeCellNode) -> None:
     translator.body.append("</details>\n")
 
 
-def setup(app):
+def setup(app: Sphinx) -> None:
     app.connect("doctree-read", fold)
     app.add_node(HideCodeCellNode, override=True, html=(visit, depart))

@@ -1,11 +1,14 @@
-"""Python highlighting inside %%pinned and %%gpu cells, whose bodies IPython's lexer takes for plain text."""
+"""Python highlighting inside %%pinned and %%gpu cells, which IPython's lexer leaves plain."""
 
 from docutils import nodes
 from ipython_pygments_lexers import IPython3Lexer
 from pygments.lexer import bygroups, using
 from pygments.token import Keyword, Operator, Text
+from sphinx.application import Sphinx
 
 from . import notebook
+
+MAGIC = r"(?s)(\s*)(%%)(pinned|gpu)\b([^\n]*\n)(.*)"
 
 
 class CellLexer(IPython3Lexer):
@@ -13,17 +16,14 @@ class CellLexer(IPython3Lexer):
 
     tokens = dict(IPython3Lexer.tokens) | {
         "root": [
-            (
-                r"(?s)(\s*)(%%)(pinned|gpu)\b([^\n]*\n)(.*)",
-                bygroups(Text, Operator, Keyword, Text, using(IPython3Lexer)),
-            ),
+            (MAGIC, bygroups(Text, Operator, Keyword, Text, using(IPython3Lexer))),
             *IPython3Lexer.tokens["root"],
         ]
     }
 
 
-def name_language(app, tree):
-    """Code cells are IPython: the notebooks' normal form does not say so."""
+def name_language(app: Sphinx, tree: nodes.document) -> None:
+    """Set the language of code cells, which the normal form of the notebooks leaves out."""
     chapter = notebook.chapter(app, app.env.docname)
     for _, container in notebook.cells(tree, chapter) if chapter else ():
         if container.children and container[0].get("nb_element") == "cell_code_source":
@@ -31,6 +31,6 @@ def name_language(app, tree):
                 source["language"] = "ipython3"
 
 
-def setup(app):
+def setup(app: Sphinx) -> None:
     app.add_lexer("ipython3", CellLexer)
     app.connect("doctree-read", name_language)

@@ -1,22 +1,25 @@
 """From a page's document tree to the notebook behind it."""
 
 import functools
+from collections.abc import Iterator
 from pathlib import Path
 
 from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 
-from casebook.authoring.chapters import Chapter
+from casebook.authoring.chapters import Cell, Chapter
 
 read = functools.cache(Chapter)  # by path: a build reads each notebook once
 
 
-def chapter(app, docname):
+def chapter(app: Sphinx, docname: str) -> Chapter | None:
     """The Chapter behind a page, or None where the page is no notebook."""
     path = Path(app.env.doc2path(docname))
     return read(path) if path.suffix == ".ipynb" else None
 
 
-def chapters(env):
+def chapters(env: BuildEnvironment) -> list[Chapter]:
     """All chapters of the table of contents, in the order of their numbers."""
     return [
         read(Path(env.srcdir, f"{name}.ipynb"))
@@ -25,12 +28,12 @@ def chapters(env):
     ]
 
 
-def number(docname):
+def number(docname: str) -> str:
     """The case's number as its file name gives it: '01' for notebooks/01-default-arguments."""
     return Path(docname).name.partition("-")[0]
 
 
-def cells(tree, chapter):
+def cells(tree: nodes.document, chapter: Chapter) -> Iterator[tuple[Cell, nodes.container]]:
     """Pairs of a code cell and the container that shows it."""
     numbered = iter(chapter.cells)
     by_index = {
@@ -43,14 +46,19 @@ def cells(tree, chapter):
             yield by_index[container["cell_index"]], container
 
 
-def link(env, chapter, anchor, *words):
+def has_drawing(cell: Cell) -> bool:
+    """Whether a cell's stored output has a plot."""
+    return any("image/svg+xml" in output.get("data", {}) for output in cell.node["outputs"])
+
+
+def link(env: BuildEnvironment, chapter: Chapter, anchor: str, *text: nodes.Node) -> nodes.Node:
     """A reference to a chapter's page, or to a place on it."""
     uri = env.app.builder.get_relative_uri(env.docname, f"notebooks/{chapter.name}")
-    return nodes.reference(
-        "", "", *words, internal=True, refuri=uri + (f"#{anchor}" if anchor else "")
-    )
+    if anchor:
+        uri += f"#{anchor}"
+    return nodes.reference("", "", *text, internal=True, refuri=uri)
 
 
-def html(markup):
+def html(markup: str) -> nodes.raw:
     """A node that holds HTML."""
     return nodes.raw("", markup, format="html")

@@ -1,18 +1,19 @@
-"""What stands below a cell: the verdict line as a mark, and text in columns, which must not wrap, told from messages, which may."""
+"""Outputs: the last line of a pinned cell as a mark; text in columns, which must not wrap."""
 
 import re
 
 from docutils import nodes
+from sphinx.application import Sphinx
 
 from casebook.cells.verdict import renewed
 
 from . import notebook
 
-VERDICT = re.compile(r"(?:^|\n)as expected: ([^\n]+)\n?$")
+ENDING = re.compile(r"(?:^|\n)as expected: ([^\n]+)\n?$")
 COLUMNS = re.compile(r"\S {2,}\S|[│┃]|\|.*\|")  # a line that lines up with others
 
 
-def dress(app, tree):
+def style(app: Sphinx, tree: nodes.document) -> None:
     chapter = notebook.chapter(app, app.env.docname)
     for _, container in notebook.cells(tree, chapter) if chapter else ():
         if container.children and container[-1].get("nb_element") == "cell_code_output":
@@ -21,27 +22,26 @@ def dress(app, tree):
                 mark(block)
 
 
-def classify(block):
+def classify(block: nodes.literal_block) -> None:
     """Class `columns` for text of which three lines or more are set in columns."""
     lines = block.astext().splitlines()
     if sum(bool(COLUMNS.search(line)) for line in lines) >= 3:
         block["classes"].append("columns")
 
 
-def mark(block):
+def mark(block: nodes.literal_block) -> None:
     """Put the line `as expected: TypeError` below its block."""
     text = renewed(block.astext())
-    if found := VERDICT.search(text):
+    if found := ENDING.search(text):
         rest = text[: found.start()]
-        told = nodes.paragraph(
-            "", "", nodes.inline("", "as expected: "), nodes.strong("", found[1]), classes=["told"]
-        )
-        block.parent.insert(block.parent.index(block) + 1, told)
+        label = nodes.inline("", "as expected: ")
+        line = nodes.paragraph("", "", label, nodes.strong("", found[1]), classes=["ending"])
+        block.parent.insert(block.parent.index(block) + 1, line)
         if rest.strip():
             block.rawsource, block.children = rest, [nodes.Text(rest)]
         else:
             block.parent.remove(block)
 
 
-def setup(app):
-    app.connect("doctree-read", dress)
+def setup(app: Sphinx) -> None:
+    app.connect("doctree-read", style)

@@ -2,24 +2,39 @@
 
 from html import escape
 
+from docutils import nodes
+from sphinx.application import Sphinx
+
+from casebook.authoring.chapters import Chapter
 from casebook.authoring.receipts import receipt_problems
 
 from . import notebook
 
+LABEL = '<p class="label">Receipt</p>'
+NONE = (
+    f'<aside class="receipt none" id="receipt" aria-label="Receipt">{LABEL}'
+    "<p>None. The outputs of this chapter, where it has any, were not made by a recorded run on a "
+    "GPU. Do not rely on them yet.</p></aside>"
+)
+CURRENT = (
+    "Every output above comes from this one run. The notebook keeps a hash of each cell and of "
+    "what it printed."
+)
+STALE = "Something was edited after this run: parts of the page may not come from it."
 
-def show(app, tree):
+
+def show(app: Sphinx, tree: nodes.document) -> None:
+    """Append the receipt to a chapter's page."""
     chapter = notebook.chapter(app, app.env.docname)
     if chapter:
         tree.children[-1] += notebook.html(markup(chapter))
 
 
-def markup(chapter):
+def markup(chapter: Chapter) -> str:
+    """The receipt of a chapter as HTML."""
     receipt = chapter.receipt
     if not receipt:
-        return (
-            '<aside class="receipt none" id="receipt" aria-label="Receipt"><p class="label">Receipt</p><p>None. The outputs of '
-            "this chapter, where it has any, were not made by a recorded run on a GPU. Do not rely on them yet.</p></aside>"
-        )
+        return NONE
     many = f"{receipt['gpus']} × " if receipt.get("gpus", 1) > 1 else ""
     rows = {
         "GPU": f"{many}{receipt['gpu']}, compute capability {receipt['compute_capability']}",
@@ -32,16 +47,11 @@ def markup(chapter):
         f"<div><dt>{key}</dt><dd>{escape(str(value))}</dd></div>" for key, value in rows.items()
     )
     stale = any(receipt_problems(chapter))
-    closing = (
-        "Something was edited after this run: parts of the page may not come from it."
-        if stale
-        else "Every output above comes from this one run. The notebook keeps a hash of each cell and of what it printed."
-    )
     return (
-        f'<aside class="receipt{" stale" * stale}" id="receipt" aria-label="Receipt"><p class="label">Receipt</p>'
-        f"<dl>{lines}</dl><p>{closing}</p></aside>"
+        f'<aside class="receipt{" stale" * stale}" id="receipt" aria-label="Receipt">{LABEL}'
+        f"<dl>{lines}</dl><p>{STALE if stale else CURRENT}</p></aside>"
     )
 
 
-def setup(app):
+def setup(app: Sphinx) -> None:
     app.connect("doctree-read", show)

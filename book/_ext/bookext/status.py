@@ -1,8 +1,10 @@
-"""The status page's table, through the directive `status`: each chapter, and the run that its outputs come from."""
+"""The status page's table, through the directive `status`: each chapter and its last run."""
 
 from docutils import nodes
+from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from casebook.authoring.chapters import Chapter
 from casebook.authoring.receipts import receipt_problems
 
 from . import notebook
@@ -13,32 +15,27 @@ COLUMNS = ("Chapter", "Executed", "On", "Seconds", "Cells", "Receipt")
 class Status(SphinxDirective):
     """A table with a row for each notebook."""
 
-    def run(self):
+    def run(self) -> list[nodes.Node]:
         self.env.note_reread()
-        head = [row(*(nodes.Text(column) for column in COLUMNS))]
+        head = row(*map(nodes.Text, COLUMNS))
         body = [self.chapter(chapter) for chapter in notebook.chapters(self.env)]
         group = nodes.tgroup(
             "",
             *(nodes.colspec(colwidth=1) for _ in COLUMNS),
-            nodes.thead("", *head),
+            nodes.thead("", head),
             nodes.tbody("", *body),
             cols=len(COLUMNS),
         )
         return [nodes.table("", group, classes=["status"])]
 
-    def chapter(self, chapter):
-        title = notebook.link(
-            self.env,
-            chapter,
-            "",
-            nodes.Text(f"{notebook.number(chapter.name)} "),
-            *self.parse_inline(chapter.title)[0],
-        )
+    def chapter(self, chapter: Chapter) -> nodes.row:
+        number = nodes.Text(f"{notebook.number(chapter.name)} ")
+        title = notebook.link(self.env, chapter, "", number, *self.parse_inline(chapter.title)[0])
         receipt = notebook.link(self.env, chapter, "receipt", nodes.Text(standing(chapter)))
         return row(title, *map(nodes.Text, facts(chapter)), receipt)
 
 
-def facts(chapter):
+def facts(chapter: Chapter) -> tuple[str, str, str, str]:
     """When, on what, how long, and the cells without and with a GPU."""
     gpu = sum(cell.needs_gpu for cell in chapter.cells)
     cells = f"{len(chapter.cells) - gpu} CPU, {gpu} GPU"
@@ -53,16 +50,16 @@ def facts(chapter):
     )
 
 
-def standing(chapter):
-    """Whether the receipt still fits the notebook."""
+def standing(chapter: Chapter) -> str:
+    """Whether the receipt still matches the notebook."""
     if not chapter.receipt:
         return "none"
     return "stale" if any(receipt_problems(chapter)) else "holds"
 
 
-def row(*cells):
+def row(*cells: nodes.Node) -> nodes.row:
     return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", cell)) for cell in cells))
 
 
-def setup(app):
+def setup(app: Sphinx) -> None:
     app.add_directive("status", Status)

@@ -1,66 +1,41 @@
-"""What is run to see whether a release has the fault: cells of the notebook, named in NN-name.yml.
+"""What is run to see whether a release has the fault: cells of the case's notebook, named in the file beside it, NN-name.yml.
 
     versions:
       cupy-cuda12x:                     # a library, by its name on the index
-        cpu:                            # the cell without a GPU, and what its output and end say
+        cpu:                            # the cell that shows the fault without a GPU, and what its output and end say
           cell: 0355e31b-1
           fails: 'float32 \\+ 1.0 .* second'
           works: 'float32 \\+ 1.0 .* first'
           seconds: 8                    # a time limit in place of the header's
-        gpu: 9b3aa1f3-1                 # a cell alone: it ends as its header says, or with status 0
-        with: [scipy, cmake==4.4.4]     # more that the cells need; a pin stays as it is
+        gpu: 9b3aa1f3-1                 # a cell alone: it fails as its header tells, or it works and exits with status 0
+        with: [scipy, cmake==4.4.4]     # more that the cells need, beside the library and what it brings; a pin stays as it is
         extra: ctk                      # what the library is installed with: cupy-cuda12x[ctk]
-        cuda-home: true                 # for old releases, where the cells' headers have none
-        env: {LD_LIBRARY_PATH: …}       # variables for all releases; those of a header win
+        cuda-home: true                 # where old releases want one that the cells' headers do not
+        env: {LD_LIBRARY_PATH: …}       # variables, likewise, for all releases; what a header sets is stronger
 
-The header is the template of the environment: its library's pin becomes the release, its wheels of
-the CUDA toolkit and of the toolkit's bindings stay as they are (they stand for the machine), and
-everything else is what an installer chooses.
+The header is the template of the environment: its library's pin becomes the release, its wheels of the CUDA toolkit and of the
+toolkit's bindings stay as they are (they stand for the machine), and everything else is what an installer chooses.
 """
 
+import dataclasses
 import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 
 from packaging.requirements import Requirement
 
-from casebook.authoring.chapters import Chapter
-from casebook.authoring.releases.evidence import (
-    DIFFERENT,
-    LEVELS,
-    NOT_REPRODUCED,
-    REPRODUCED,
-    Run,
-)
-from casebook.authoring.releases.resolve import Question
-from casebook.cells.header import BLOCK, Header, read
+from casebook.authoring.releases.evidence import DIFFERENT, LEVELS, NOT_REPRODUCED, REPRODUCED
+from casebook.cells.header import BLOCK, read
 from casebook.cells.outcome import describe, matches
 from casebook.cells.stamp import digest
-from casebook.execution.script import Outcome
 
 TOOLKIT = re.compile(r"nvidia-.*|cuda-(bindings|pathfinder|python)")
-LONGEST = 200  # characters of a line
 PINNED = re.compile(r"==[^*,]+")
 TIMED_OUT = "still running when its time was up"  # in rows and in patterns of probes
-TEMPLATE = ("requires_python", "dependencies")
-# The header's part of a key, in the order of the rows that are stored. Never changed: a key of
-# headers that came later counts only where it is set.
-IN_KEYS = (
-    "gpu",
-    "driver",
-    "cuda_home",
-    "env",
-    "build",
-    "raises",
-    "match",
-    "signal",
-    "timeout",
-    "timeout_expected",
-)
 
 
 @dataclass(frozen=True)
 class Probe:
-    """One cell as a probe: its source, and what its output and end say (None: as its header)."""
+    """One cell as a probe: its source with the template's header, and what an output and end mean (None: as the header tells)."""
 
     cell: str
     source: str
@@ -68,54 +43,45 @@ class Probe:
     works: str | None = None
     cuda_home: bool = False
     seconds: float | None = None
-    env: tuple[tuple[str, str], ...] = ()  # they stand for the machine, and are not in the key
+    env: tuple = ()  # pairs; they stand for the machine, so that a change of them makes no row stale
 
     @property
-    def key(self) -> str:
+    def key(self):
         """Changes when the cell, or the reading of its end, does; not with the template's pins."""
-        told, bare = asdict(self.told), asdict(Header("", ()))
-        known = (*TEMPLATE, *IN_KEYS)
-        later = [name for name in told if name not in known and told[name] != bare[name]]
-        named = "".join(f", {name}={told[name]!r}" for name in (*IN_KEYS, *later))
-        code = BLOCK.sub("", self.source).strip()
-        reading = repr((self.fails, self.works, self.cuda_home))
-        header = f"Header(requires_python='', dependencies=(){named})"
-        return digest("\n".join([code, header, reading]))[:8]
+        told = dataclasses.replace(self.told, dependencies=(), requires_python="")
+        return digest(
+            "\n".join(
+                [
+                    BLOCK.sub("", self.source).strip(),
+                    repr(told),
+                    repr((self.fails, self.works, self.cuda_home)),
+                ]
+            )
+        )[:8]
 
     @property
-    def told(self) -> Header:
+    def told(self):
         """The header of the cell, with the probe's own time limit."""
         header = read(self.source)
-        return replace(header, timeout=self.seconds or header.timeout)
+        return dataclasses.replace(header, timeout=self.seconds or header.timeout)
 
-    def header(self, python: str, closure: str) -> Header:
+    def header(self, python, closure):
         """Header of the probe in an environment with these pins, in one string."""
-        told = self.told
-        return replace(
-            told,
+        return dataclasses.replace(
+            self.told,
             requires_python=f"=={python}.*",
             dependencies=tuple(closure.split()),
-            cuda_home=self.cuda_home or told.cuda_home,
-            env=dict(self.env) | told.env,
+            cuda_home=self.cuda_home or self.told.cuda_home,
+            env=dict(self.env) | self.told.env,
         )
 
-    def contradicts(self, run: Run) -> bool:
-        """True where the line of a row shows another outcome than the row says."""
-        if run.outcome == NOT_REPRODUCED:
-            return run.line != ""
-        told = self.told
-        ending = (told.raises or "").rpartition(".")[2] or told.signal or TIMED_OUT
-        pattern = self.fails or f"{ending}.*(?:{told.match or ''})"
-        shown = re.search(pattern.replace("\n", r"\s*"), run.line)  # lines have single spaces
-        return len(run.line) < LONGEST and bool(shown) != (run.outcome == REPRODUCED)
 
-
-def libraries(chapter: Chapter) -> list[str]:
+def libraries(chapter):
     """Names of the libraries over whose releases a chapter's case is run."""
     return list(chapter.sidecar.get("versions", {}))
 
 
-def probes(chapter: Chapter, library: str) -> dict[str, Probe]:
+def probes(chapter, library):
     """The Probe at each level: {"cpu": Probe, "gpu": Probe}, either may be missing."""
     given = chapter.sidecar["versions"][library]
     cells = {cell.node["id"]: cell for cell in chapter.cells}
@@ -123,9 +89,10 @@ def probes(chapter: Chapter, library: str) -> dict[str, Probe]:
     for level in LEVELS:
         if level in given:
             told = given[level] if isinstance(given[level], dict) else {"cell": given[level]}
+            source = cells[told["cell"]].script
             found[level] = Probe(
                 told["cell"],
-                cells[told["cell"]].script,
+                source,
                 told.get("fails"),
                 told.get("works"),
                 given.get("cuda-home", False),
@@ -135,26 +102,22 @@ def probes(chapter: Chapter, library: str) -> dict[str, Probe]:
     return found
 
 
-def question(
-    chapter: Chapter, library: str, release: str, pythons: tuple[str, ...], day: str | None = None
-) -> Question:
-    """What an installer is asked for, at all levels: the release, what else is needed, and pins."""
-    given = chapter.sidecar["versions"][library]
-    more = [Requirement(text) for text in given.get("with", [])]
+def template(chapter, library):
+    """(what is asked for, at all levels: the library itself and requirements that an installer is free in; pins that stay)."""
     pins = {
         r.name: str(r)
         for probe in probes(chapter, library).values()
         for r in read(probe.source).requirements
         if TOOLKIT.fullmatch(r.name)
     }
+    given = chapter.sidecar["versions"][library]
+    more = [Requirement(text) for text in given.get("with", [])]
     pins |= {r.name: str(r) for r in more if PINNED.fullmatch(str(r.specifier))}
-    wanted = f"{library}[{given['extra']}]" if "extra" in given else library
-    free = [str(r) for r in more if r.name not in pins]
-    requirements = (f"{wanted}=={release}", *free, *sorted(pins.values()))
-    return Question(requirements, (library, *sorted(pins)), pythons, day)
+    asked = f"{library}[{given['extra']}]" if "extra" in given else library
+    return (asked, *(str(r) for r in more if r.name not in pins)), tuple(sorted(pins.values()))
 
 
-def judge(probe: Probe, header: Header, outcome: Outcome) -> tuple[str, str]:
+def judge(probe, header, outcome):
     """What a probe's end means: (outcome, the line that shows it)."""
     timed_out = outcome.status is None
     ended = TIMED_OUT if timed_out else describe(outcome.status, outcome.error, header.timeout)
@@ -168,10 +131,10 @@ def judge(probe: Probe, header: Header, outcome: Outcome) -> tuple[str, str]:
     return DIFFERENT, last_line(outcome, ended)
 
 
-def last_line(outcome: Outcome, ended: str) -> str:
-    """The final exception with its message up to an empty line, or the last line of the output.
+def last_line(outcome, ended):
+    """The final exception and its message up to an empty line, or how the script ended, or the last line of its output.
 
-    From the output, because paths are shortened there; how it `ended` where that says nothing.
+    From the output, because paths are masked there.
     """
     if outcome.error and outcome.status == 1:
         name = outcome.error.type.rpartition(".")[2]
@@ -182,5 +145,5 @@ def last_line(outcome: Outcome, ended: str) -> str:
     return tidy(next((line for line in reversed(outcome.output.splitlines()) if line.strip()), ""))
 
 
-def tidy(text: str) -> str:
-    return " ".join(text.split())[:LONGEST]
+def tidy(text):
+    return " ".join(text.split())[:200]
