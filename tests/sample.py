@@ -48,7 +48,8 @@ RELEASES = [
         "release": "2.10.0",
         "released": "2026-09-01",
         "as_of": "today",
-        "cannot": "no wheel",
+        "cannot": "Python 3.12: no wheel",
+        "asked": "numpy==2.10.0",
         "date": "2026-11-21",
     },
 ]

@@ -13,7 +13,7 @@ COMMAND = [sys.executable, "-m", "casebook", "execute"]
 
 
 def execute(books, cluster):
-    """Execute chapters on the workers of a cluster (that of spread.team), which share this folder.
+    """Execute chapters on the workers of a cluster (that of executor.team), which share this folder.
 
     Yields (name, why it failed or ""), as they end; one that fails stops no other.
     """
@@ -21,8 +21,8 @@ def execute(books, cluster):
     single = [book.name for book in books if book.name not in several]
     with team(cluster, at_once=1) as each:
         for work, names in [(on_one_gpu, single), *((on_all_gpus, [name]) for name in several)]:
-            for number, answer in each(work, names):
-                yield names[number], answer["trouble"]
+            for number, failed, why in each(work, names):
+                yield names[number], why or failed
 
 
 def on_one_gpu(name):
@@ -42,4 +42,4 @@ def on_all_gpus(name, **variables):
     said = done.stderr.strip()
     if sentence := re.search(r"(?ms)^casebook: .*", said):  # without what Jupyter said before it
         said = sentence[0]
-    return {"trouble": (said[-500:] or f"exit status {done.returncode}") if done.returncode else ""}
+    return (said[-500:] or f"exit status {done.returncode}") if done.returncode else ""

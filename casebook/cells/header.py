@@ -35,8 +35,7 @@ class Header:
     requires_python: str
     dependencies: tuple[str, ...]
     gpu: bool = False
-    # not in repr, which stamps the rows of releases: they are of one GPU
-    gpus: int = field(default=1, repr=False)
+    gpus: int = 1
     driver: str | None = None
     cuda_home: bool = False
     env: dict[str, str] = field(default_factory=dict)

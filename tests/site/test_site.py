@@ -481,7 +481,7 @@ def test_below_the_strip_stands_what_was_said_and_where_the_release_is(site, pag
         "\u2713 today: not reproduced",
         "! as of release, on a GPU: failed differently \u00b7 killed by SIGSEGV",
         "2.10.0 (2026-09-01)",
-        "\u2013 cannot be installed \u00b7 no wheel",
+        "\u2013 cannot be installed \u00b7 Python 3.12: no wheel",
     ]
     assert (
         page.select_one("table.strip td")["title"]

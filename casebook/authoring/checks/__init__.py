@@ -6,11 +6,14 @@ the chapter's name.
 
 from casebook.authoring.checks.card import card_problems
 from casebook.authoring.checks.code import code_problems
+from casebook.authoring.checks.evidence import evidence_problems
 from casebook.authoring.checks.exercises import exercise_problems
 from casebook.authoring.checks.prose import prose_problems
 from casebook.authoring.checks.sidecar import sidecar_problems, unreadable
 from casebook.authoring.checks.versions import version_problems
 from casebook.authoring.receipts import receipt_problems
+from casebook.authoring.releases import evidence
+from casebook.errors import CasebookError
 
 CHECKS = (
     card_problems,
@@ -18,6 +21,7 @@ CHECKS = (
     prose_problems,
     exercise_problems,
     sidecar_problems,
+    evidence_problems,
     version_problems,
     receipt_problems,
 )
@@ -26,4 +30,8 @@ CHECKS = (
 def problems(chapter):
     if why := unreadable(chapter):
         return [f"{chapter.name}.yml: {why}"]
+    try:
+        evidence.entries(chapter)
+    except CasebookError as error:
+        return [str(error)]
     return [f"{chapter.name}{problem}" for check in CHECKS for problem in check(chapter)]

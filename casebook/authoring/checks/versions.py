@@ -12,28 +12,8 @@ EXPECTED = {
 
 def version_problems(chapter):
     yield from (
-        f", {evidence.path(chapter).name}: {problem}"
-        for check in (stale, contradictions)
-        for problem in check(chapter)
+        f", {evidence.path(chapter).name}: {problem}" for problem in contradictions(chapter)
     )
-
-
-def stale(chapter):
-    """Rows of another probe than the notebook has now."""
-    keys = {
-        library: {level: found.key for level, found in probe.probes(chapter, library).items()}
-        for library in probe.libraries(chapter)
-    }
-    for entry in evidence.entries(chapter):
-        if entry["library"] not in keys:
-            yield f"{entry['library']} {entry['release']}: the sidecar names no probe of {entry['library']}"
-            continue
-        for level, key in keys[entry["library"]].items():
-            if level in entry and entry[level]["probe"] != key:
-                yield (
-                    f"{entry['library']} {entry['release']}, {level}: the probe has changed since this row; "
-                    f"run `python -m casebook versions {chapter.name[:2]}`"
-                )
 
 
 def contradictions(chapter):

@@ -1,22 +1,39 @@
-"""The file beside a notebook, NN-name.versions.json: what its case did with each release. One line an entry, sorted.
+"""The rows of a case, NN-name.versions.json: what each release did. One line an entry, sorted.
 
-An entry is one release of one library in one dependency set: the packages chosen as of the release's own day, or as of today.
+An entry is one release of one library in one dependency set: the packages that an installer chose
+as of the release's own day, or as of today. versions.schema.json is the form.
 
-    {"library": "numba-cuda", "release": "0.7.0", "released": "2025-03-13", "as_of": "release", "python": "3.12",
-     "closure": "llvmlite==0.44.0 numba==0.61.2 …",
-     "cpu": {"outcome": "reproduced", "line": "TypeError: Signature mismatch: …", "date": "2026-11-21", "probe": "1f0c94aa"},
-     "gpu": {"outcome": …, "driver": "580.159.04", "gpu": "NVIDIA H200"}}
+    {"library": "numba-cuda", "release": "0.7.0", "released": "2025-03-13", "as_of": "release",
+     "python": "3.12", "closure": "llvmlite==0.44.0 numba==0.61.2 …",
+     "cpu": {"outcome": "reproduced", "line": "TypeError: Signature mismatch: …",
+             "date": "2026-11-21", "probe": "1f0c94aa"},
+     "gpu": {…, "driver": "580.159.04", "gpu": "NVIDIA H200", …}, "seal": "8e2f…"}
 
-Nothing that can be installed: `"cannot": "because …", "date": …` in the place of python, closure and the levels. A date is the day on which
-this result first came; a run that gives the same again changes nothing, so two runs give the same file.
+Where nothing can be installed, `cannot` (the reason), `asked` (the requirements) and `date` stand
+in place of python, closure and the levels. A date is the day on which this result first came; a
+run that gives the same again changes nothing, so two runs give the same file.
+
+A seal is a hash of the rest of its entry, written with a result. It finds entries that were edited
+by hand or by accident. It stops no forger, who can compute it too.
 """
 
+import dataclasses
+import datetime
+import functools
 import json
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
 
+import fastjsonschema
 from packaging.version import Version
 
+from casebook.authoring.chapters import Chapter
+from casebook.cells.stamp import digest
 from casebook.environments.store import write_whole
+from casebook.errors import CasebookError
 
 REPRODUCED, NOT_REPRODUCED, DIFFERENT, CANNOT, NO_PYTHON = (
     "reproduced",
@@ -27,13 +44,77 @@ REPRODUCED, NOT_REPRODUCED, DIFFERENT, CANNOT, NO_PYTHON = (
 )
 AS_OF = "release", "today"
 LEVELS = "cpu", "gpu"
-IDENTITY = "library", "release", "released", "as_of"
-KEYS = *IDENTITY, "python", "closure", "cpu", "gpu", "cannot", "date"
+SCHEMA = Path(__file__).with_name("versions.schema.json")
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """What came of a probe at one level; without a GPU, driver and gpu are None."""
+
+    outcome: str
+    line: str
+    date: str
+    driver: str | None = None
+    gpu: str | None = None
+    probe: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the file. `closure` and `asked` are requirements with a space between them."""
+
+    library: str
+    release: str
+    released: str
+    as_of: str
+    python: str | None = None
+    closure: str | None = None
+    cpu: Run | None = None
+    gpu: Run | None = None
+    cannot: str | None = None
+    asked: str | None = None
+    date: str | None = None
+    seal: str | None = None
+
+    @classmethod
+    def read(cls, table: dict[str, Any]) -> "Entry":
+        """The entry that a table of the file describes."""
+        return cls(**table | {level: Run(**table[level]) for level in LEVELS if level in table})
+
+    def table(self) -> dict[str, Any]:
+        """The entry as a table of the file."""
+        return dataclasses.asdict(
+            self,
+            dict_factory=lambda pairs: {key: value for key, value in pairs if value is not None},
+        )
+
+    def sealed(self) -> "Entry":
+        """The entry with the seal that fits it."""
+        bare = dataclasses.replace(self, seal=None)
+        seal = digest(json.dumps(bare.table(), sort_keys=True))
+        return dataclasses.replace(self, seal=seal)
+
+    def run(self, level: str) -> Run | None:
+        """What came of a level; where nothing can be installed, that."""
+        if self.cannot and self.date:
+            return Run(outcome=CANNOT, line=self.cannot, date=self.date, probe="")
+        return self.cpu if level == "cpu" else self.gpu
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """What no other entry of the file has."""
+        return self.library, self.release, self.as_of
+
+    def __str__(self) -> str:
+        return f"{self.library} {self.release} as of {self.as_of}"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One release in one dependency set at one level: what came of it, and where. Without a GPU, driver and gpu are None."""
+    """An entry at one level, with its case. `closure` is a pin for each package."""
 
     case: str
     library: str
@@ -50,53 +131,95 @@ class Row:
     gpu: str | None = None
 
 
-def path(chapter):
+def path(chapter: Chapter) -> Path:
     return chapter.path.with_suffix(".versions.json")
 
 
-def entries(chapter):
-    """The entries of a chapter's file; none where it has none."""
+def entries(chapter: Chapter) -> tuple[Entry, ...]:
+    """The entries of a chapter's file; none where it has none.
+
+    Raises CasebookError, one sentence with the file and the entry, where the form is wrong.
+    """
     file = path(chapter)
-    return json.loads(file.read_text("utf-8")) if file.exists() else []
+    return parse(file.read_text("utf-8"), file.name) if file.exists() else ()
 
 
-def rows(chapter):
-    """The same as Rows: by library, release, as of, level. What cannot be installed has a row at each level that is probed."""
+@functools.lru_cache(maxsize=100)
+def parse(text: str, name: str) -> tuple[Entry, ...]:
+    """The entries that the text of a file describes."""
+    try:
+        tables = json.loads(text)
+        validator()(tables)
+    except json.JSONDecodeError as error:
+        wrong = f"line {error.lineno} is not JSON ({error.msg})"
+    except fastjsonschema.JsonSchemaValueException as error:
+        wrong = error.message
+        if found := re.match(r"data\[(\d+)\]\.?", wrong):
+            number, rule = int(found[1]), wrong[found.end() :]
+            start = json.dumps(tables[number], ensure_ascii=False)[:110]
+            value = "" if isinstance(error.value, dict) else f", not {error.value!r}"
+            wrong = f"entry {number + 1} ({start} …): {rule}{value}"
+    else:
+        return tuple(map(Entry.read, tables))
+    raise CasebookError(f"{name}: {wrong}; restore the file from git")
+
+
+@functools.cache
+def validator() -> Callable[[Any], Any]:
+    return fastjsonschema.compile(json.loads(SCHEMA.read_text("utf-8")))
+
+
+def rows(chapter: Chapter) -> Iterator[Row]:
+    """The same as Rows: by library, release, as of, level.
+
+    What cannot be installed has a row at each level that is probed.
+    """
     for entry in entries(chapter):
-        same = chapter.name, *(entry[key] for key in IDENTITY)
-        if "cannot" in entry:
-            for level in LEVELS:
-                if level in chapter.sidecar["versions"][entry["library"]]:
-                    yield Row(*same, level, None, (), CANNOT, entry["cannot"], entry["date"])
+        probed = chapter.sidecar["versions"].get(entry.library, ())
         for level in LEVELS:
-            if found := entry.get(level):
-                receipt = {key: value for key, value in found.items() if key != "probe"}
-                yield Row(*same, level, entry["python"], tuple(entry["closure"].split()), **receipt)
+            if (run := entry.run(level)) and (entry.closure or level in probed):
+                yield Row(
+                    chapter.name,
+                    entry.library,
+                    entry.release,
+                    entry.released,
+                    entry.as_of,
+                    level,
+                    entry.python,
+                    tuple((entry.closure or "").split()),
+                    run.outcome,
+                    run.line,
+                    run.date,
+                    run.driver,
+                    run.gpu,
+                )
 
 
-def gathered(pairs):
-    """{key: [values]} in the order of their coming."""
-    groups = {}
+def gathered(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    """The values of each key, in the order of their coming."""
+    groups: dict[Key, list[Value]] = {}
     for key, value in pairs:
         groups.setdefault(key, []).append(value)
     return groups
 
 
-def same(a, b):
-    """True where two entries are about the same release in the same dependency set."""
-    return all(a[key] == b[key] for key in ("library", "release", "as_of"))
+def store(chapter: Chapter, entry: Entry) -> None:
+    """Put one entry with its seal into a chapter's file.
+
+    In one step, so that an interrupt leaves the old file or the new one. Other entries, and their
+    seals, stay as they are.
+    """
+    stored = [old for old in entries(chapter) if old.place != entry.place] + [entry.sealed()]
+    stored.sort(key=lambda e: (e.library, Version(e.release), AS_OF.index(e.as_of)))
+    write(path(chapter), [one.table() for one in stored])
 
 
-def find(chapter, entry):
-    """The stored entry that is about the same."""
-    return next(old for old in entries(chapter) if same(old, entry))
+def write(file: Path, tables: Iterable[dict[str, Any]]) -> None:
+    """A file in JSON, a line for each table."""
+    lines = ",\n".join(json.dumps(table, ensure_ascii=False) for table in tables)
+    write_whole(file, f"[\n{lines}\n]\n".encode())
 
 
-def store(chapter, entry):
-    """Put one entry into a chapter's file, in one step, so that an interrupt leaves the old file or the new one."""
-    stored = [old for old in entries(chapter) if not same(old, entry)] + [
-        {key: entry[key] for key in KEYS if key in entry}
-    ]
-    stored.sort(key=lambda e: (e["library"], Version(e["release"]), AS_OF.index(e["as_of"])))
-    lines = ",\n".join(json.dumps(e, ensure_ascii=False) for e in stored)
-    write_whole(path(chapter), f"[\n{lines}\n]\n".encode())
+def today() -> str:
+    """The day of a result that comes now; UTC, as results come from many machines."""
+    return datetime.datetime.now(datetime.UTC).date().isoformat()

@@ -1,41 +1,66 @@
-"""What is run to see whether a release has the fault: cells of the case's notebook, named in the file beside it, NN-name.yml.
+"""What is run to see whether a release has the fault: cells of the notebook, named in NN-name.yml.
 
     versions:
       cupy-cuda12x:                     # a library, by its name on the index
-        cpu:                            # the cell that shows the fault without a GPU, and what its output and end say
+        cpu:                            # the cell without a GPU, and what its output and end say
           cell: 0355e31b-1
           fails: 'float32 \\+ 1.0 .* second'
           works: 'float32 \\+ 1.0 .* first'
           seconds: 8                    # a time limit in place of the header's
-        gpu: 9b3aa1f3-1                 # a cell alone: it fails as its header tells, or it works and exits with status 0
-        with: [scipy, cmake==4.4.4]     # more that the cells need, beside the library and what it brings; a pin stays as it is
+        gpu: 9b3aa1f3-1                 # a cell alone: it ends as its header says, or with status 0
+        with: [scipy, cmake==4.4.4]     # more that the cells need; a pin stays as it is
         extra: ctk                      # what the library is installed with: cupy-cuda12x[ctk]
-        cuda-home: true                 # where old releases want one that the cells' headers do not
-        env: {LD_LIBRARY_PATH: …}       # variables, likewise, for all releases; what a header sets is stronger
+        cuda-home: true                 # for old releases, where the cells' headers have none
+        env: {LD_LIBRARY_PATH: …}       # variables for all releases; those of a header win
 
-The header is the template of the environment: its library's pin becomes the release, its wheels of the CUDA toolkit and of the
-toolkit's bindings stay as they are (they stand for the machine), and everything else is what an installer chooses.
+The header is the template of the environment: its library's pin becomes the release, its wheels of
+the CUDA toolkit and of the toolkit's bindings stay as they are (they stand for the machine), and
+everything else is what an installer chooses.
 """
 
-import dataclasses
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 
 from packaging.requirements import Requirement
 
-from casebook.authoring.releases.evidence import DIFFERENT, LEVELS, NOT_REPRODUCED, REPRODUCED
-from casebook.cells.header import BLOCK, read
+from casebook.authoring.chapters import Chapter
+from casebook.authoring.releases.evidence import (
+    DIFFERENT,
+    LEVELS,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    Run,
+)
+from casebook.authoring.releases.resolve import Question
+from casebook.cells.header import BLOCK, Header, read
 from casebook.cells.outcome import describe, matches
 from casebook.cells.stamp import digest
+from casebook.execution.script import Outcome
 
 TOOLKIT = re.compile(r"nvidia-.*|cuda-(bindings|pathfinder|python)")
+LONGEST = 200  # characters of a line
 PINNED = re.compile(r"==[^*,]+")
 TIMED_OUT = "still running when its time was up"  # in rows and in patterns of probes
+TEMPLATE = ("requires_python", "dependencies")
+# The header's part of a key, in the order of the rows that are stored. Never changed: a key of
+# headers that came later counts only where it is set.
+IN_KEYS = (
+    "gpu",
+    "driver",
+    "cuda_home",
+    "env",
+    "build",
+    "raises",
+    "match",
+    "signal",
+    "timeout",
+    "timeout_expected",
+)
 
 
 @dataclass(frozen=True)
 class Probe:
-    """One cell as a probe: its source with the template's header, and what an output and end mean (None: as the header tells)."""
+    """One cell as a probe: its source, and what its output and end say (None: as its header)."""
 
     cell: str
     source: str
@@ -43,45 +68,54 @@ class Probe:
     works: str | None = None
     cuda_home: bool = False
     seconds: float | None = None
-    env: tuple = ()  # pairs; they stand for the machine, so that a change of them makes no row stale
+    env: tuple[tuple[str, str], ...] = ()  # they stand for the machine, and are not in the key
 
     @property
-    def key(self):
+    def key(self) -> str:
         """Changes when the cell, or the reading of its end, does; not with the template's pins."""
-        told = dataclasses.replace(self.told, dependencies=(), requires_python="")
-        return digest(
-            "\n".join(
-                [
-                    BLOCK.sub("", self.source).strip(),
-                    repr(told),
-                    repr((self.fails, self.works, self.cuda_home)),
-                ]
-            )
-        )[:8]
+        told, bare = asdict(self.told), asdict(Header("", ()))
+        known = (*TEMPLATE, *IN_KEYS)
+        later = [name for name in told if name not in known and told[name] != bare[name]]
+        named = "".join(f", {name}={told[name]!r}" for name in (*IN_KEYS, *later))
+        code = BLOCK.sub("", self.source).strip()
+        reading = repr((self.fails, self.works, self.cuda_home))
+        header = f"Header(requires_python='', dependencies=(){named})"
+        return digest("\n".join([code, header, reading]))[:8]
 
     @property
-    def told(self):
+    def told(self) -> Header:
         """The header of the cell, with the probe's own time limit."""
         header = read(self.source)
-        return dataclasses.replace(header, timeout=self.seconds or header.timeout)
+        return replace(header, timeout=self.seconds or header.timeout)
 
-    def header(self, python, closure):
+    def header(self, python: str, closure: str) -> Header:
         """Header of the probe in an environment with these pins, in one string."""
-        return dataclasses.replace(
-            self.told,
+        told = self.told
+        return replace(
+            told,
             requires_python=f"=={python}.*",
             dependencies=tuple(closure.split()),
-            cuda_home=self.cuda_home or self.told.cuda_home,
-            env=dict(self.env) | self.told.env,
+            cuda_home=self.cuda_home or told.cuda_home,
+            env=dict(self.env) | told.env,
         )
 
+    def contradicts(self, run: Run) -> bool:
+        """True where the line of a row shows another outcome than the row says."""
+        if run.outcome == NOT_REPRODUCED:
+            return run.line != ""
+        told = self.told
+        ending = (told.raises or "").rpartition(".")[2] or told.signal or TIMED_OUT
+        pattern = self.fails or f"{ending}.*(?:{told.match or ''})"
+        shown = re.search(pattern.replace("\n", r"\s*"), run.line)  # lines have single spaces
+        return len(run.line) < LONGEST and bool(shown) != (run.outcome == REPRODUCED)
 
-def libraries(chapter):
+
+def libraries(chapter: Chapter) -> list[str]:
     """Names of the libraries over whose releases a chapter's case is run."""
     return list(chapter.sidecar.get("versions", {}))
 
 
-def probes(chapter, library):
+def probes(chapter: Chapter, library: str) -> dict[str, Probe]:
     """The Probe at each level: {"cpu": Probe, "gpu": Probe}, either may be missing."""
     given = chapter.sidecar["versions"][library]
     cells = {cell.node["id"]: cell for cell in chapter.cells}
@@ -89,10 +123,9 @@ def probes(chapter, library):
     for level in LEVELS:
         if level in given:
             told = given[level] if isinstance(given[level], dict) else {"cell": given[level]}
-            source = cells[told["cell"]].script
             found[level] = Probe(
                 told["cell"],
-                source,
+                cells[told["cell"]].script,
                 told.get("fails"),
                 told.get("works"),
                 given.get("cuda-home", False),
@@ -102,22 +135,26 @@ def probes(chapter, library):
     return found
 
 
-def template(chapter, library):
-    """(what is asked for, at all levels: the library itself and requirements that an installer is free in; pins that stay)."""
+def question(
+    chapter: Chapter, library: str, release: str, pythons: tuple[str, ...], day: str | None = None
+) -> Question:
+    """What an installer is asked for, at all levels: the release, what else is needed, and pins."""
+    given = chapter.sidecar["versions"][library]
+    more = [Requirement(text) for text in given.get("with", [])]
     pins = {
         r.name: str(r)
         for probe in probes(chapter, library).values()
         for r in read(probe.source).requirements
         if TOOLKIT.fullmatch(r.name)
     }
-    given = chapter.sidecar["versions"][library]
-    more = [Requirement(text) for text in given.get("with", [])]
     pins |= {r.name: str(r) for r in more if PINNED.fullmatch(str(r.specifier))}
-    asked = f"{library}[{given['extra']}]" if "extra" in given else library
-    return (asked, *(str(r) for r in more if r.name not in pins)), tuple(sorted(pins.values()))
+    wanted = f"{library}[{given['extra']}]" if "extra" in given else library
+    free = [str(r) for r in more if r.name not in pins]
+    requirements = (f"{wanted}=={release}", *free, *sorted(pins.values()))
+    return Question(requirements, (library, *sorted(pins)), pythons, day)
 
 
-def judge(probe, header, outcome):
+def judge(probe: Probe, header: Header, outcome: Outcome) -> tuple[str, str]:
     """What a probe's end means: (outcome, the line that shows it)."""
     timed_out = outcome.status is None
     ended = TIMED_OUT if timed_out else describe(outcome.status, outcome.error, header.timeout)
@@ -131,10 +168,10 @@ def judge(probe, header, outcome):
     return DIFFERENT, last_line(outcome, ended)
 
 
-def last_line(outcome, ended):
-    """The final exception and its message up to an empty line, or how the script ended, or the last line of its output.
+def last_line(outcome: Outcome, ended: str) -> str:
+    """The final exception with its message up to an empty line, or the last line of the output.
 
-    From the output, because paths are masked there.
+    From the output, because paths are shortened there; how it `ended` where that says nothing.
     """
     if outcome.error and outcome.status == 1:
         name = outcome.error.type.rpartition(".")[2]
@@ -145,5 +182,5 @@ def last_line(outcome, ended):
     return tidy(next((line for line in reversed(outcome.output.splitlines()) if line.strip()), ""))
 
 
-def tidy(text):
-    return " ".join(text.split())[:200]
+def tidy(text: str) -> str:
+    return " ".join(text.split())[:LONGEST]

@@ -1,74 +1,80 @@
-"""What an installer chooses beside a release: on the day of the release, or today. uv resolves, nothing is installed."""
+"""What an installer chooses for a release, as of its day or today: uv resolves, nothing more."""
 
 import datetime
 import subprocess
+from dataclasses import dataclass
 
 from packaging.utils import canonicalize_name
 
 from casebook.environments.create import contradiction, uv, uv_variables
 from casebook.errors import EnvironmentFailure
 
-ANY_DAY = (
-    "cuda-python",
-    "cuda-toolkit",
-    "nvidia-cuda-cccl-cu12",
-)  # parts of a toolkit that only extras name
+# Parts of a toolkit that only extras name.
+ANY_DAY = ("cuda-python", "cuda-toolkit", "nvidia-cuda-cccl-cu12")
 
 
 class CannotBeInstalled(Exception):
     """No set of packages satisfies what is asked for; the message says why."""
 
 
-def closure(asked, release, python, kept, day=None):
-    """The packages that an installer chooses, as pins in one string, sorted.
+@dataclass(frozen=True)
+class Question:
+    """What an installer is asked for.
 
-    `asked`: the library, with an extra or without, of which `release` is wanted, and more requirements. `kept`: pins that stay as they
-    are and may be newer than `day`. `day`: "2025-03-13", at whose end the index is looked at; today's index without one. Wheels alone
-    are taken.
+    `requirements`: the library with its release, then what else is needed. `undated`: packages
+    that may be newer than `day`, "2025-03-13", at whose end the index is looked at; None is today.
+    `pythons`: the first with an answer is taken.
+    """
+
+    requirements: tuple[str, ...]
+    undated: tuple[str, ...]
+    pythons: tuple[str, ...]
+    day: str | None = None
+
+
+def resolve(question: Question) -> dict[str, str]:
+    """Fields of an entry: "python" and "closure", or "cannot" and "asked".
+
+    Raises EnvironmentFailure where the index cannot be asked.
+    """
+    reasons = []
+    for python in question.pythons:
+        try:
+            return {"python": python, "closure": closure(question, python)}
+        except CannotBeInstalled as error:
+            reasons.append(f"Python {python}: {error}")
+    return {"cannot": reasons[0], "asked": " ".join(question.requirements)}
+
+
+def closure(question: Question, python: str) -> str:
+    """The packages that an installer chooses, as pins in one string, sorted. Only wheels are taken.
+
     Raises CannotBeInstalled, and EnvironmentFailure where the index cannot be asked.
     """
     dated = []
-    if day:
-        dated = ["--exclude-newer", midnight_after(day)]
-        for name in [
-            asked[0].partition("[")[0],
-            *(pin.partition("==")[0] for pin in kept),
-            *ANY_DAY,
-        ]:
-            dated += [
-                "--exclude-newer-package",
-                f"{name}={midnight_after(datetime.date.today().isoformat())}",
-            ]
-    lines = compile_closure(
-        [f"{asked[0]}=={release}", *asked[1:], *kept], python, *dated
-    ).splitlines()
+    if question.day:
+        tomorrow = midnight_after(datetime.date.today().isoformat())
+        dated = ["--exclude-newer", midnight_after(question.day)]
+        for name in (*question.undated, *ANY_DAY):
+            dated += ["--exclude-newer-package", f"{name}={tomorrow}"]
+    lines = compile_closure(question.requirements, python, *dated).splitlines()
     return " ".join(sorted(lines, key=lambda pin: canonicalize_name(pin.partition("==")[0])))
 
 
-def midnight_after(day):
+def midnight_after(day: str) -> str:
     return f"{datetime.date.fromisoformat(day) + datetime.timedelta(1)}T00:00:00Z"
 
 
-def compile_closure(requirements, python, *options):
+def compile_closure(requirements: tuple[str, ...], python: str, *options: str) -> str:
     """What `uv pip compile` answers for 64-bit Linux. No interpreter of that version is needed."""
-    command = [
-        uv(),
-        "pip",
-        "compile",
-        "-",
-        "--quiet",
-        "--no-build",
-        "--no-header",
-        "--no-annotate",
-        "--no-python-downloads",
-        "--python-version",
-        python,
-        "--python-platform",
-        "linux",
-        *options,
-    ]
+    settings = "--quiet --no-build --no-header --no-annotate --no-python-downloads"
+    target = f"--python-version {python} --python-platform linux"
     done = subprocess.run(
-        command, input="\n".join(requirements), env=uv_variables(), capture_output=True, text=True
+        [uv(), "pip", "compile", "-", *settings.split(), *target.split(), *options],
+        input="\n".join(requirements),
+        env=uv_variables(),
+        capture_output=True,
+        text=True,
     )
     if done.returncode == 0:
         return done.stdout

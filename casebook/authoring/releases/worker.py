@@ -1,7 +1,7 @@
-"""The probes of one environment, run in a process of its own: a job in JSON comes by standard input, the answers go out by standard output.
+"""The probes of one environment, run in a process of its own: Job in, Answers out, in JSON.
 
-The environment lies in a folder of its own, which is removed; only what uv keeps of the packages stays. On a GPU one script runs at
-a time, however many workers there are.
+The environment lies in a temporary folder; only uv's packages are kept. On a GPU one script runs
+at a time, however many workers there are.
 """
 
 import json
@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from casebook.authoring.releases.evidence import DIFFERENT, NO_PYTHON
@@ -25,81 +26,94 @@ from casebook.execution.script import run
 LIMIT = 1800  # seconds for everything: downloads, the environment, a build, the script
 
 
-def perform(job):
-    """Run the probes of a job in one environment, in a process of its own: {"answers": one for each probe}, or {"trouble": why}.
+@dataclass(frozen=True)
+class Job:
+    """Probes of one level for one environment; `lock` is held by the script that has the GPU."""
 
-    An answer is {"outcome", "line", …}, or {"trouble": why} for what says nothing of the release. Its "took" are the seconds of its parts.
-    """
+    level: str
+    python: str
+    closure: str
+    probes: tuple[Probe, ...]
+    lock: str = ""
+
+
+@dataclass
+class Answer:
+    """What came of a probe, or in `trouble` why nothing is known. `took`: seconds of its parts."""
+
+    outcome: str = ""
+    line: str = ""
+    driver: str | None = None
+    gpu: str | None = None
+    trouble: str = ""
+    took: dict[str, float] = field(default_factory=dict)
+
+
+def perform(job: Job) -> list[Answer]:
+    """An answer for each probe of a job. Raises EnvironmentFailure where its process gives none."""
     folder = cache() / "versions"
     folder.mkdir(parents=True, exist_ok=True)
+    packages = subprocess.check_output([uv(), "cache", "dir"], text=True).strip()
     with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as home:
-        variables = os.environ | {"XDG_CACHE_HOME": home, "UV_CACHE_DIR": packages()}
-        job = job | {"lock": str(gpu.lock())}
-        command = [sys.executable, "-m", "casebook.authoring.releases.worker"]
         try:
             done = subprocess.run(
-                command,
-                input=json.dumps(job),
-                env=variables,
+                [sys.executable, "-m", "casebook.authoring.releases.worker"],
+                input=json.dumps(asdict(replace(job, lock=str(gpu.lock())))),
+                env=os.environ | {"XDG_CACHE_HOME": home, "UV_CACHE_DIR": packages},
                 capture_output=True,
                 text=True,
                 timeout=LIMIT,
             )
         except subprocess.TimeoutExpired:
-            return {"trouble": f"not done after {LIMIT} s"}
+            raise EnvironmentFailure(f"timed out after {LIMIT} s") from None
     if done.returncode:
-        return {
-            "trouble": f"its process ended with status {done.returncode}: {done.stderr.strip()[-300:]}"
-        }
-    return {"answers": json.loads(done.stdout)}
+        last = done.stderr.strip()[-300:]
+        raise EnvironmentFailure(f"its process ended with status {done.returncode}: {last}")
+    return [Answer(**answer) for answer in json.loads(done.stdout)]
 
 
-def packages():
-    """The folder where uv keeps packages; it moves with XDG_CACHE_HOME otherwise."""
-    return subprocess.check_output([uv(), "cache", "dir"], text=True).strip()
+def main() -> None:
+    given = json.load(sys.stdin)
+    job = Job(**given | {"probes": tuple(Probe(**probe) for probe in given["probes"])})
+    json.dump([asdict(answer(probe, job)) for probe in job.probes], sys.stdout)
 
 
-def main():
-    job = json.load(sys.stdin)
-    found = gpu.find() if job["level"] == "gpu" else None
-    receipt = {"driver": found.driver, "gpu": found.name} if found else {}
-    json.dump([answer(Probe(**probe), job, receipt) for probe in job["probes"]], sys.stdout)
+def answer(probe: Probe, job: Job) -> Answer:
+    """What comes of a probe in the job's environment."""
+    header, took, last = probe.header(job.python, job.closure), {}, time.monotonic()
 
-
-def answer(probe, job, receipt):
-    header, took, last = probe.header(job["python"], job["closure"]), {}, time.monotonic()
-
-    def lap(part):
+    def lap(part: str) -> None:
         nonlocal last
         took[part], last = time.monotonic() - last, time.monotonic()
 
+    found = gpu.find() if job.level == "gpu" else None
+    receipt = {"driver": found.driver, "gpu": found.name} if found else {}
     try:
         make(header)
         lap("environment")
-        with (
-            one_at_a_time(Path(job["lock"]), lambda line: None)
-            if job["level"] == "gpu"
-            else nullcontext()
-        ):
+        with one_at_a_time(Path(job.lock), lambda line: None) if found else nullcontext():
             lap("waiting")
             outcome, line = judge(probe, header, run(probe.source, header, lambda text: None))
             lap("script")
     except EnvironmentFailure as error:
         outcome, line = meaning(str(error))
-    return ({"outcome": outcome, "line": line, **receipt} if outcome else {"trouble": line}) | {
-        "took": took
-    }
+    if not outcome:
+        return Answer(trouble=line, took=took)
+    return Answer(outcome, line, **receipt, took=took)
 
 
-def meaning(sentence):
-    """What it says of a release that its environment cannot be made: (outcome, line). The outcome is None for nothing."""
+def meaning(sentence: str) -> tuple[str, str]:
+    """What it says of a release that its environment cannot be made: (outcome, line).
+
+    The outcome is empty where it says nothing.
+    """
     if sentence.startswith("no Python"):
         return NO_PYTHON, sentence
     if "could not be built" in sentence:
         error = next((line.strip() for line in sentence.splitlines() if "error:" in line), "")
         error = re.sub(r"^.*?error: | @ file://[^\s`]+", "", error)
         return DIFFERENT, f"{sentence.splitlines()[0]}: {error}"[:200]
-    return None, sentence
+    return "", sentence
 
 
 if __name__ == "__main__":

@@ -1,0 +1,80 @@
+"""The rows of NN-name.versions.json: sealed, of releases that exist, of today's probes, complete.
+
+What a single row may look like is in releases/versions.schema.json, and checked when it is read.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from casebook.authoring.chapters import Chapter
+from casebook.authoring.releases import evidence, index
+from casebook.authoring.releases.evidence import Entry
+from casebook.authoring.releases.index import Release
+from casebook.authoring.releases.probe import Probe, libraries, probes, question
+
+
+def evidence_problems(chapter: Chapter) -> Iterator[str]:
+    """Ends of sentences about rows that are wrong, there twice, or missing."""
+    remedy = f"run `python -m casebook versions {chapter.name[:2]}`"
+    listed = index.stored(chapter.path.parent)
+    probed = {library: probes(chapter, library) for library in libraries(chapter)}
+    rows = Counter[tuple[str, str, str]]()
+    for entry in evidence.entries(chapter):
+        rows[entry.place] += 1
+        where = f", {evidence.path(chapter).name}: {entry}"
+        if entry.library not in probed:
+            yield f"{where}: the sidecar names no probe of {entry.library}"
+            continue
+        if entry != entry.sealed():
+            yield (
+                f"{where}: not as a run stored it, so edited, invented or copied; restore it "
+                f"from git, or delete the line and {remedy}"
+            )
+        for problem in against_list(entry, listed.get(entry.place[:2])):
+            yield f"{where}: {problem}"
+        for problem in against_probes(chapter, entry, probed[entry.library]):
+            yield f"{where}{problem}; {remedy}"
+    wanted = {(*place, as_of) for place in listed if place[0] in probed for as_of in evidence.AS_OF}
+    for library, release, as_of in sorted(rows.keys() | wanted):
+        number = rows[library, release, as_of]
+        if number != 1:
+            has = (
+                f"{number} rows of it, delete all but one" if number else f"no row of it, {remedy}"
+            )
+            yield f", {evidence.path(chapter).name}: {library} {release} as of {as_of}: {has}"
+
+
+def against_list(entry: Entry, release: Release | None) -> Iterator[str]:
+    """What an entry says of its release, and releases.json does not."""
+    if not release:
+        yield f"{index.FILE} has no such release"
+        return
+    if entry.released != release.day:
+        yield f"released on {entry.released}, but {index.FILE} says {release.day}"
+    python = entry.python or str(entry.cannot).removeprefix("Python ").partition(":")[0]
+    if python not in release.pythons:
+        yield f"Python {python}, but {index.FILE} has wheels for {', '.join(release.pythons)}"
+    if entry.closure and f"{entry.library}=={entry.release}" not in entry.closure.split():
+        yield f"its packages are not those of the release: no {entry.library}=={entry.release}"
+    for day in {run.date for level in evidence.LEVELS if (run := entry.run(level))}:
+        if not entry.released <= day <= evidence.today():
+            yield f"dated {day}, which is before its release or in the future"
+
+
+def against_probes(chapter: Chapter, entry: Entry, found: dict[str, Probe]) -> Iterator[str]:
+    """Why an entry is no result of the probes that the sidecar names now."""
+    if entry.cannot:
+        now = question(chapter, entry.library, entry.release, ()).requirements
+        if entry.asked != " ".join(now):
+            yield ": the requirements have changed since this row"
+        return
+    for level in evidence.LEVELS:
+        probe, run = found.get(level), entry.run(level)
+        if run and not probe:
+            yield f", {level}: the sidecar names no probe"
+        elif run and probe and run.probe != probe.key:
+            yield f", {level}: the probe has changed since this row"
+        elif run and probe and probe.contradicts(run):
+            yield f", {level}: {run.outcome!r}, but its line says something else: {run.line!r}"
+        elif probe and not run and level == "cpu":
+            yield f", {level}: not run"

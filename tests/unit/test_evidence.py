@@ -1,0 +1,275 @@
+"""Rows of releases: their form, their seals, and what their probes mean. Nothing is run."""
+
+import json
+from dataclasses import asdict, dataclass, replace
+
+import pytest
+import yaml
+from helpers import cell
+from nbformat.v4 import new_code_cell, new_notebook, writes
+
+from casebook.authoring.chapters import Chapter, load
+from casebook.authoring.checks import problems
+from casebook.authoring.releases import evidence, index, probe
+from casebook.authoring.releases.evidence import Entry, Run
+from casebook.authoring.releases.index import Release
+from casebook.authoring.releases.worker import meaning
+from casebook.cells.header import Header, read
+from casebook.cells.outcome import Raised
+from casebook.errors import CasebookError
+from casebook.execution.script import Outcome
+
+OPTIONS = "raises = 'LibError'", "match = 'takes two'"
+SOURCE = cell("import lib", *OPTIONS, dependencies=["lib==1.0", "nvidia-x==12.1", "numpy==2.4.6"])
+PROBE = probe.Probe("probe", SOURCE)
+CPU = Run(outcome="reproduced", line="LibError: takes two", date="2026-11-21", probe=PROBE.key)
+GPU = replace(CPU, outcome="not reproduced", line="", driver="580.159.04", gpu="NVIDIA H200")
+ROWS = [
+    Entry("lib", "1.0", "2026-01-01", as_of, "3.12", "lib==1.0 numpy==2.4.6", CPU, GPU)
+    for as_of in evidence.AS_OF
+] + [
+    Entry(
+        "lib",
+        "1.1",
+        "2026-02-01",
+        as_of,
+        cannot="Python 3.12: Because",
+        date="2026-11-21",
+        asked="lib[x]==1.1 six cmake==4.4.4 nvidia-x==12.1",
+    )
+    for as_of in evidence.AS_OF
+]
+
+
+@pytest.fixture
+def book(tmp_path):
+    """A chapter with good rows of a library with two releases."""
+    cells = [new_code_cell(f"%%pinned\n{SOURCE}", id="probe")]
+    (tmp_path / "90-x.ipynb").write_text(writes(new_notebook(cells=cells)))
+    given = {"cpu": "probe", "gpu": "probe", "extra": "x", "with": ["six", "cmake==4.4.4"]}
+    (tmp_path / "90-x.yml").write_text(yaml.safe_dump({"versions": {"lib": given}}))
+    chapter = Chapter(tmp_path / "90-x.ipynb")
+    for row in reversed(ROWS):
+        evidence.store(chapter, row)
+    listed = [Release("lib", r.release, r.released, ("3.12", "3.11")) for r in ROWS[::2]]
+    evidence.write(tmp_path / index.FILE, map(asdict, listed))
+    return chapter
+
+
+def about_rows(book):
+    return [text for text in problems(book) if "versions.json" in text or "releases" in text]
+
+
+def test_good_rows_and_their_order(book):
+    assert about_rows(book) == []
+    assert [replace(entry, seal=None) for entry in evidence.entries(book)] == ROWS
+    levels = [(row.release, row.level, row.outcome) for row in evidence.rows(book)]
+    assert (
+        levels[1::2]
+        == [("1.0", "gpu", "not reproduced")] * 2 + [("1.1", "gpu", "cannot be installed")] * 2
+    )
+
+
+def put(number, *place, **values):
+    """A change of a row, or of a table in it."""
+
+    def change(tables):
+        table = tables[number]
+        for key in place:
+            table = table[key]
+        table.update(values)
+
+    return change
+
+
+EDITED = "lib 1.0 as of release: not as a run stored it"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (put(0, "cpu", outcome="not reproduced"), "cpu: 'not reproduced', but its line says"),
+        (put(0, "cpu", outcome="failed differently"), "cpu: 'failed differently', but its line"),
+        (put(0, "gpu", outcome="reproduced"), "gpu: 'reproduced', but its line says something"),
+        (put(0, "cpu", line="LibError: takes two or three"), EDITED),
+        (put(0, "cpu", outcome="fine"), "entry 1 ({\"library\": \"lib\", \"release\": \"1.0\""),
+        (put(0, "cpu", outcome="fine"), "cpu.outcome must be one of ["),
+        (put(0, "cpu", date="2931-01-01"), "dated 2931-01-01, which is before its release or in"),
+        (put(0, "cpu", date="yesterday"), "cpu.date must be date, not 'yesterday'"),
+        (lambda tables: tables.pop(1), "lib 1.0 as of today: no row of it"),
+        (lambda tables: tables.clear(), "lib 1.1 as of release: no row of it"),
+        (put(0, release="1.0.5"), "lib 1.0.5 as of release: releases.json has no such release"),
+        (put(0, closure="lib==1.0 numpy==2.4.5"), EDITED),
+        (put(0, closure="lib==1.1 numpy==2.4.6"), "not those of the release: no lib==1.0"),
+        (put(0, released="2019-01-01"), "on 2019-01-01, but releases.json says 2026-01-01"),
+        (lambda tables: tables.append(tables[2]), "lib 1.1 as of release: 2 rows of it"),
+        (put(0, "gpu", gpu="NVIDIA Potato", driver="999.99"), EDITED),
+        (put(0, "gpu", gpu=""), "gpu.gpu must match pattern"),
+        (lambda tables: tables[0]["gpu"].pop("driver"), "gpu must contain ['driver'] properties"),
+        (put(0, "cpu", driver="580.1"), "cpu.driver"),
+        (put(0, cannot="no wheel"), "entry 1"),
+        (put(2, cannot="Python 3.12: I say so"), "1.1 as of release: not as a run stored it"),
+        (put(2, asked="lib==1.1"), "1.1 as of release: the requirements have changed since"),
+        (put(0, python="2.7"), "python must match pattern"),
+        (put(0, python="3.9"), "Python 3.9, but releases.json has wheels for 3.12, 3.11"),
+        (put(0, cpu={}), "cpu must contain ["),
+        (put(0, library="six"), "six 1.0 as of release: the sidecar names no probe of six"),
+        (put(0, "gpu", probe="0"), "1.0 as of release, gpu: the probe has changed since this row"),
+        (lambda tables: tables[0].pop("cpu"), "1.0 as of release, cpu: not run"),
+        (lambda tables: tables[0].pop("seal"), EDITED),
+    ],
+)  # fmt: skip
+def test_a_row_that_no_run_stored_is_found(book, change, said):
+    file = evidence.path(book)
+    tables = json.loads(file.read_text())
+    change(tables)
+    file.write_text(json.dumps(tables))
+    assert any(said in text for text in about_rows(book)), about_rows(book)
+
+
+def test_a_file_that_is_cut_off_is_one_sentence(book):
+    for file in (evidence.path(book), book.path.with_name(index.FILE)):
+        file.write_text(file.read_text()[:-40])
+    with pytest.raises(CasebookError, match=r"releases.json: not a list of releases \(.* git"):
+        index.stored(book.path.parent)
+    (said,) = problems(book)
+    assert said.startswith("90-x.versions.json: line 5 is not JSON") and "git" in said
+
+
+def test_a_stored_row_reseals_no_other(book):
+    file = evidence.path(book)
+    file.write_text(file.read_text().replace("takes two", "takes two of"))
+    evidence.store(book, ROWS[0])
+    assert [text.partition(": not")[0] for text in about_rows(book)] == [
+        "90-x, 90-x.versions.json: lib 1.0 as of today"
+    ]
+
+
+def test_the_key_of_a_probe_changes_with_what_is_run_or_read_and_with_nothing_else(monkeypatch):
+    new_pins = SOURCE.replace("lib==1.0", "lib==1.1").replace(">=3.11", ">=3.12")
+    alike = [
+        probe.Probe("renamed", SOURCE),
+        probe.Probe("probe", new_pins),
+        replace(PROBE, env=(("ONE", "1"),)),
+    ]
+    other = [
+        replace(PROBE, source=SOURCE.replace("import lib", "import lib as l")),
+        replace(PROBE, source=SOURCE.replace("takes two", "takes three")),
+        replace(PROBE, works="x"),
+        replace(PROBE, cuda_home=True),
+        replace(PROBE, seconds=8),
+    ]
+    assert {each.key for each in alike} == {PROBE.key}
+    assert len({PROBE.key, *(each.key for each in other)}) == 1 + len(other)
+
+    @dataclass(frozen=True)
+    class Newer(Header):
+        memory: int = 0
+
+    def read_newer(source):
+        return Newer(**vars(read(source)), memory=8 * ("three" in source))
+
+    keys = PROBE.key, other[1].key
+    monkeypatch.setattr(probe, "Header", Newer)
+    monkeypatch.setattr(probe, "read", read_newer)
+    assert (PROBE.key, other[1].key != keys[1]) == (keys[0], True)
+
+
+def test_the_header_of_a_probe():
+    given = replace(PROBE, env=(("ONE", "theirs"), ("TWO", "{site}/lib")))
+    given = replace(given, source=SOURCE.replace("raises =", "env = { ONE = 'mine' }\n# raises ="))
+    header = given.header("3.12", "lib==1.1 numpy==2.0")
+    assert header.env == {"ONE": "mine", "TWO": "{site}/lib"}
+    assert header.requires_python == "==3.12.*"
+    assert header.dependencies == ("lib==1.1", "numpy==2.0")
+
+
+def test_the_toolkit_stays_and_the_rest_is_free(book):
+    asked = probe.question(book, "lib", "1.1", ("3.12",), "2026-02-01")
+    assert asked.requirements == ("lib[x]==1.1", "six", "cmake==4.4.4", "nvidia-x==12.1")
+    assert asked.undated == ("lib", "cmake", "nvidia-x")
+
+
+ERROR = Raised("lib.LibError", "takes two\n\nmore")
+PRINTED = "lib.LibError: takes two\nof them\n\nmore\n"
+OTHER = Raised("AssertionError", "")
+PATTERNS = {"fails": "second +float32", "works": "first"}
+ENDS = {"fails": "exit status 0", "works": "AssertionError"}
+
+
+@pytest.mark.parametrize(
+    ("patterns", "status", "error", "output", "meant"),
+    [
+        ({}, 1, ERROR, PRINTED, ("reproduced", "lib.LibError: takes two of them")),
+        ({}, 1, replace(ERROR, message="three"), "lib.LibError: three\n",
+         ("failed differently", "lib.LibError: three")),
+        ({}, 0, None, "fine\n", ("not reproduced", "")),
+        ({}, -11, ERROR, PRINTED, ("failed differently", "killed by SIGSEGV")),
+        ({}, None, None, "", ("failed differently", "still running when its time was up")),
+        ({"fails": "second"}, 1, ERROR, PRINTED,
+         ("failed differently", "lib.LibError: takes two of them")),
+        (PATTERNS, 0, None, "x\na second  float32\n", ("reproduced", "a second float32")),
+        (PATTERNS, 0, None, "first\n", ("not reproduced", "")),
+        (PATTERNS, 0, None, "third\n", ("failed differently", "third")),
+        (ENDS, 0, None, "", ("reproduced", "exit status 0")),
+        (ENDS, 1, OTHER, "AssertionError\n", ("not reproduced", "")),
+    ],
+)  # fmt: skip
+def test_what_the_end_of_a_probe_means(patterns, status, error, output, meant):
+    """And the row that is stored of it says nothing else."""
+    asked = replace(PROBE, **patterns)
+    assert probe.judge(asked, asked.told, Outcome(status, error, output)) == meant
+    assert not asked.contradicts(replace(CPU, outcome=meant[0], line=meant[1]))
+
+
+def test_a_failed_build_is_told_without_the_folder_that_it_was_in():
+    end = "\nThe end:\n  error: Failed to build `arrays @ file:///somewhere/native`\n"
+    line = "native/ could not be built in mode host"
+    assert meaning(line + end) == ("failed differently", f"{line}: Failed to build `arrays`")
+
+
+def test_the_probes_that_the_book_names():
+    """Known keys, each on its level; patterns where the cell expects no failure."""
+    for chapter in load():
+        for library in probe.libraries(chapter):
+            given = chapter.sidecar["versions"][library]
+            assert given.keys() <= {"cpu", "gpu", "with", "extra", "cuda-home", "env"}
+            found = probe.probes(chapter, library)
+            assert found
+            for level, one in found.items():
+                told = one.told
+                assert told.gpu == (level == "gpu"), (chapter.name, level)
+                expects = told.raises or told.signal or told.timeout_expected
+                assert expects or (one.fails and one.works), (chapter.name, level)
+
+
+FILES = {
+    "a_lib-1.0-cp39-abi3-manylinux_2_28_x86_64.whl": "2024-01-03",
+    "a_lib-1.0-cp38-cp38-manylinux2014_x86_64.whl": "2024-01-01",
+    "a_lib-1.0.tar.gz": "2024-01-02",
+    "a_lib-1.2-cp312-cp312-manylinux_2_17_x86_64.manylinux2014_x86_64.whl": "2025-01-03",
+    "a_lib-1.2-cp310-cp310-linux_x86_64.whl": "2025-01-02",
+    "a_lib-1.10-py3-none-any.whl": "2026-01-02",
+    "a_lib-1.11-py3-none-any.whl": "2026-02-02",
+    "a_lib-1.12rc1-py3-none-any.whl": "2026-02-02",
+    "a_lib-1.13-cp312-cp312-macosx_11_0_arm64.whl": "2026-02-02",
+    "a_lib-1.14-cp312-cp312-musllinux_1_2_x86_64.whl": "2026-02-02",
+}
+MORE = {"1.10": {"requires-python": ">=3.12"}, "1.11": {"yanked": "broken"}}
+
+
+def test_the_releases_of_a_library_are_added_to_the_list(monkeypatch, tmp_path):
+    files = [
+        {"filename": name, "upload-time": f"{day}T00:00:00Z"} | MORE.get(name.split("-")[1], {})
+        for name, day in FILES.items()
+    ]
+    monkeypatch.setattr(index, "files", lambda library: files)
+    withdrawn = Release("a-lib", "0.9", "2023-01-01", ("3.9",))
+    evidence.write(tmp_path / index.FILE, [asdict(withdrawn)])
+    index.update(tmp_path, "a-lib")
+    assert list(index.stored(tmp_path).values()) == [
+        withdrawn,
+        Release("a-lib", "1.0", "2024-01-03", ("3.12", "3.11", "3.10", "3.9", "3.13")),
+        Release("a-lib", "1.2", "2025-01-02", ("3.12", "3.10")),
+        Release("a-lib", "1.10", "2026-01-02", ("3.12", "3.13")),
+    ]
