@@ -47,7 +47,7 @@ def gpu_pins() -> list[str]:
 
 
 def receipt_problems(chapter: Chapter) -> Iterator[str]:
-    """What a receipt and the chapter say differently: ends of sentences that begin with its name."""
+    """Differences between receipt and chapter: ends of sentences that begin with its name."""
     receipt = chapter.receipt
     if not receipt:
         yield ": no receipt; `make execute` on a machine with a GPU makes one"

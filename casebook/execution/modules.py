@@ -6,6 +6,11 @@ from pathlib import Path
 HELPERS = Path(__file__).parents[1] / "helpers"
 FOLDERS = (HELPERS, *sorted(HELPERS.glob("chapter_*")))  # on the path of a script, in this order
 
+IMPORT = re.compile(
+    r"(?m)(?:^|[;\"'])[ \t]*"
+    r"(?:from[ \t]+(?P<module>\w+)[ \t]+import\b|import[ \t]+(?P<modules>[\w., \t]+))"
+)
+
 
 def sources() -> dict[str, str]:
     """Text of each module by its name."""
@@ -17,9 +22,15 @@ def sources() -> dict[str, str]:
 
 
 def imported(code: str, found: dict[str, str] | None = None) -> dict[str, str]:
-    """Text of each module that code imports, and that these import; `found` are known already."""
+    """Text of each module that code imports, and that these import; `found` are known already.
+
+    Code in a string counts, since a cell may run it in a process of its own.
+    """
     found = found or {}
-    for name, text in sorted(sources().items()):
-        if name not in found and re.search(rf"\b(?:import|from)\b.*\b{name}\b", code):
-            found = imported(text, found | {name: text})
+    texts = sources()
+    for match in IMPORT.finditer(code):
+        for part in (match["module"] or match["modules"]).split(","):
+            name = re.split(r"\W", part.strip())[0]
+            if name in texts and name not in found:
+                found = imported(texts[name], found | {name: texts[name]})
     return found
