@@ -17,7 +17,10 @@ UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM
 
 def cache():
     """The folder for everything that casebook keeps between runs."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "casebook"
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "casebook"
+    except RuntimeError:
+        raise EnvironmentFailure("no home directory found: set HOME or XDG_CACHE_HOME") from None
 
 
 def shared():

@@ -1,127 +1,90 @@
 """What is shown of an output: long ones, odd bytes, and what differs between machines."""
 
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
 from helpers import play
 
-from casebook.environments import create
-
-KEPT = "… the whole output, {} MB: "
-
-
-def kept_file(output):
-    return Path(output.splitlines()[-1].rpartition(" MB: ")[2]).expanduser()
+from casebook.cells.output import Normalizer, TruncatedOutput
+from casebook.environments.store import cache
+from casebook.errors import EnvironmentFailure
+from casebook.execution.process import lines
 
 
-@pytest.fixture(autouse=True, scope="module")
-def own_cache(tmp_path_factory):
-    """What these tests keep of long outputs goes to a folder of their own."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        patch.delenv("UV_CACHE_DIR", raising=False)
-        patch.setattr(create, "_made", {})
-        yield
+def shown(folder, text):
+    """Lines that are shown of an output, and the file that keeps all of it."""
+    parts, kept = [], folder / "kept" / "output.txt"
+    with TruncatedOutput(parts.append, folder / "output", kept) as output:
+        for line in text.splitlines(keepends=True):
+            output.add(line)
+    return "".join(parts).splitlines(), kept
 
 
-def test_ten_megabytes_in_many_lines():
-    outcome = play("for n in range(100_000): print(f'{n:99}')")
-    lines = outcome.output.splitlines()
-    assert outcome.status == 0
-    assert [line.strip() for line in lines[:200]] == [str(n) for n in range(200)]
-    assert lines[200] == "… 99,760 lines left out …"
-    assert [line.strip() for line in lines[201:241]] == [str(n) for n in range(99_960, 100_000)]
-    assert lines[241].startswith(KEPT.format("10.0"))
-    assert len(lines) == 242
-    assert kept_file(outcome.output).read_text() == "".join(f"{n:99}\n" for n in range(100_000))
+def test_many_lines(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    text = "".join(f"{n:99}\n" for n in range(100_000))
+    found, kept = shown(tmp_path, text)
+    assert [line.strip() for line in found[:200]] == [str(n) for n in range(200)]
+    assert [line.strip() for line in found[201:241]] == [str(n) for n in range(99_960, 100_000)]
+    assert found[200::41] == [
+        "… 99,760 lines left out …",
+        "… the whole output, 10.0 MB: ~/kept/output.txt",
+    ]
+    assert len(found) == 242 and kept.read_text() == text
 
 
-def test_ten_megabytes_in_one_line():
-    outcome = play("print('x' * 10_000_000)")
-    first, last = outcome.output.splitlines()
-    assert first == "x" * 2000 + " … 9,998,000 more characters"
-    assert last.startswith(KEPT.format("10.0"))
-    assert kept_file(outcome.output).read_text() == "x" * 10_000_000 + "\n"
+def test_a_long_line(tmp_path):
+    text = "x" * 10_000_000 + "\n"
+    found, kept = shown(tmp_path, text)
+    assert found[0] == "x" * 2000 + " … 9,998,000 more characters"
+    assert len(found) == 2 and kept.read_text() == text
 
 
-def test_one_line_in_a_million_pieces():
-    body = "import os\nfor n in range(100_000): os.write(1, b'0123456789')"
-    assert "998,000 more characters" in play(body).output
-
-
-def test_a_line_of_exactly_the_limit_is_whole():
-    assert play("print('x' * 2000)").output == "x" * 2000 + "\n"
-
-
-def test_as_many_lines_as_fit_are_all_shown():
-    assert play("for n in range(240): print(n)").output == "".join(f"{n}\n" for n in range(240))
-
-
-def test_a_long_output_that_ends_badly_is_kept_too():
-    output = play("for n in range(300): print(n)\nraise ValueError", "raises = 'ValueError'").output
-    assert "ValueError\n" in output
-    assert kept_file(output).read_text().endswith("ValueError\n")
+@pytest.mark.parametrize("text", ["x" * 2000 + "\n", "".join(f"{n}\n" for n in range(240)), ""])
+def test_what_fits_is_all_shown(tmp_path, text):
+    found, kept = shown(tmp_path, text)
+    assert found == text.splitlines() and not kept.exists()
 
 
 def test_what_is_not_utf_8_is_replaced():
-    body = r"import os; os.write(1, b'caf\xe9 \xff\xfe ' + 'grün'.encode() + b'\n'); os.write(1, '€'.encode()[:2])"
-    assert play(body).output == "caf� �� grün\n�\n"
+    text = b"caf\xe9 \xff\xfe " + "grün".encode() + b"\n\xe2\x82"
+    assert list(lines([text])) == ["caf� �� grün", "�"]
+    assert list(lines(bytes([byte]) for byte in "€\n".encode())) == ["€"]
 
 
-def test_a_character_in_two_pieces_is_one():
-    body = "import os, time\nfor byte in '€\\n'.encode():\n    os.write(1, bytes([byte]))\n    time.sleep(0.1)"
-    assert play(body).output == "€\n"
-
-
-def test_utf_8_whatever_the_machine_speaks(monkeypatch):
-    monkeypatch.setenv("LC_ALL", "C")
-    monkeypatch.setenv("PYTHONIOENCODING", "latin-1")
-    assert play("print('grün €')").output == "grün €\n"
-
-
-def test_what_differs_between_machines_is_masked():
+def test_what_differs_between_machines_is_normalized():
     body = """import pathlib, sys, tempfile, textwrap
+home = pathlib.Path.home()
 print(object())
 print("$14call_method.5 of $0.1 and 0x7f12345678 but 0xdeadbeef and $5")
-print(tempfile.mkdtemp(), pathlib.Path.home(), pathlib.Path.home() / "x", str(pathlib.Path.home()) + "house")
+print(tempfile.mkdtemp(), home, home / "x", str(home) + "house")
 print(pathlib.Path("x").absolute(), pathlib.Path.cwd(), sys.prefix, textwrap.__file__)"""
-    shown = play(body).output.splitlines()
-    assert shown[0] == "<object object at 0x…>"
-    assert shown[1] == "$… of $0.1 and 0x… but 0xdeadbeef and $5"
-    assert shown[2] == f"/tmp/… ~ ~/x {Path.home()}house"
-    assert shown[3] == "x . <environment> textwrap.py"
+    assert play(body).output.splitlines() == [
+        "<object object at 0x…>",
+        "$… of $0.1 and 0x… but 0xdeadbeef and $5",
+        f"/tmp/… ~ ~/x {Path.home()}house",
+        "x . <environment> textwrap.py",
+    ]
 
 
-def test_a_folder_for_temporary_files_elsewhere(tmp_path, monkeypatch):
-    (tmp_path / "temporary").mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
-    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
-    assert play("import tempfile; print(tempfile.mkdtemp())").output == "/tmp/…\n"
+@pytest.mark.parametrize(
+    ("home", "line", "normalized"),
+    [
+        ("/root", "/t/tmpab12 /t2 /usr/lib/python3.12/textwrap.py", "/tmp/… /t2 textwrap.py"),
+        ("/", "1 / 2 /usr/share", "1 / 2 /usr/share"),
+        ("/root", "/usr/lib/libcuda.so.1", "/usr/lib/libcuda.so.1"),  # the system's, not Python's
+    ],
+)
+def test_other_machines(tmp_path, monkeypatch, home, line, normalized):
+    monkeypatch.setattr("tempfile.tempdir", "/t")
+    monkeypatch.setenv("HOME", home)
+    assert Normalizer(tmp_path, tmp_path, tmp_path, {Path("/usr")})(line) == normalized
 
 
-def test_a_home_that_is_the_root_folder(monkeypatch):
-    monkeypatch.setenv("HOME", "/")
-    assert play("print('1 / 2 /usr/share', __file__)").output == "1 / 2 /usr/share cell.py\n"
-
-
-def test_other_libraries_of_the_system_keep_their_paths():
-    """A system Python lies below /usr, but not everything below /usr/lib is Python's."""
-    assert (
-        play("print('/usr/lib/x86_64-linux-gnu/libcuda.so.1')").output
-        == "/usr/lib/x86_64-linux-gnu/libcuda.so.1\n"
-    )
-
-
-def test_a_system_python():
-    if not os.access("/usr/bin/python3", os.X_OK):
-        pytest.skip("needs /usr/bin/python3")
-    version = subprocess.check_output(
-        ["/usr/bin/python3", "-c", "import platform; print(platform.python_version())"], text=True
-    ).strip()
-    body = "import textwrap; print(textwrap.__file__, '/usr/lib/x86_64-linux-gnu/libcuda.so.1')"
-    assert (
-        play(body, python=f"=={version}").output
-        == "textwrap.py /usr/lib/x86_64-linux-gnu/libcuda.so.1\n"
-    )
+def test_a_user_without_a_home(tmp_path, monkeypatch):
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)
+    monkeypatch.delenv("HOME")
+    assert Normalizer(tmp_path, tmp_path, tmp_path, {tmp_path})("~ is kept") == "~ is kept"
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    with pytest.raises(EnvironmentFailure, match="no home directory found: set HOME or XDG_CACHE"):
+        cache()
