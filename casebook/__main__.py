@@ -75,6 +75,8 @@ def arguments() -> argparse.ArgumentParser:
     )
     command("check", "authoring.commands.check", "check chapters as stored; runs nothing", chapters)
 
+    command("facts", "authoring.commands.publish_facts", "write cards and doctor's table")
+
     versions = command(
         "versions",
         "authoring.releases.command.versions",

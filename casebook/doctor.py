@@ -1,11 +1,12 @@
-"""What is installed here, and which cases of the book bite. One file, standard library only, Python 3.9 or later.
+"""Check which known issues of GPU Python affect an environment.
 
-    python doctor.py                     looks at the Python that runs it
-    python doctor.py --python .venv      looks at another environment, or at any interpreter
+    python doctor.py                     the Python that runs it
+    python doctor.py --python .venv      another environment, or any interpreter
 
-It imports no package that it looks at: versions come from the metadata beside the packages, and the driver is asked by a process
-of its own. Exit status: 0 when nothing bites, 1 when something does, 2 for a wrong argument, and 3 when nothing bites as far as can
-be seen, but something could not be looked at, or the doctor itself failed.
+One file, standard library only, Python 3.9 or later. It imports no package that it looks at:
+versions come from the metadata beside the packages, and the driver is asked in a process of its
+own. Exit status: 0 when nothing is affected, 1 when something is, 2 for a wrong argument, and 3
+when nothing is affected as far as could be seen, but something could not be inspected.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import textwrap
 import traceback
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 
 DESCRIPTION = "Find known issues of GPU libraries in an environment."
@@ -26,10 +28,11 @@ ISSUES = "https://github.com/gpu-python-casebook/gpu-python-casebook/issues"
 BOOK = "https://github.com/gpu-python-casebook/gpu-python-casebook/blob/main/notebooks/{}.ipynb"
 
 AFFECTED, NOT_AFFECTED, CANNOT_TELL = "affected", "not affected", "cannot tell"
-LOOK_OUT = "look out"  # no release is known to be without it; whether it bites is up to the program
-WORST_FIRST = AFFECTED, LOOK_OUT, CANNOT_TELL, NOT_AFFECTED
+AT_RISK = "at risk"  # no release is known to be without it; whether it shows is up to the program
+WORST_FIRST = AFFECTED, AT_RISK, CANNOT_TELL, NOT_AFFECTED
 
-WATCHED = {  # the parts that are looked for, and the names that their packages have
+# The parts that are looked for, and the names that their packages have.
+WATCHED = {
     "numba": "numba",
     "numba-cuda": "numba-cuda",
     "numba-cuda-mlir": "numba-cuda-mlir",
@@ -43,11 +46,13 @@ WATCHED = {  # the parts that are looked for, and the names that their packages 
     "nvvm": "nvidia-cuda-nvcc-cu12|nvidia-nvvm|cuda-nvvm-impl",
     "nvjitlink": r"nvidia-nvjitlink(-cu\d+)?|libnvjitlink",
 }
-WITHOUT_CODE = (
-    ("numba-cuda", "0.0.0"),
-    ("numba-cuda", "0.0.1"),
-)  # beside them the target built into numba runs
+# Releases of numba-cuda beside which the target built into Numba runs.
+WITHOUT_CODE = ("numba-cuda", "0.0.0"), ("numba-cuda", "0.0.1")
 BUILT_IN, DRIVER = "the CUDA target built into numba", "a driver for CUDA"
+
+Installed = Sequence[tuple[str, str]]  # labels and versions of one part
+Parts = dict[str, Installed]
+Judged = tuple[str, str]  # a status, and why
 
 
 # --- what the book knows
@@ -59,420 +64,451 @@ class Range:
 
     part: str
     since: str = "0.0"  # first release with the fault
-    fixed: str | None = None  # first release without it ...
-    last: str | None = None  # ... and the last one with it
-    oldest: str = "0.0"  # in no older release did the book see it ...
-    newest: str | None = None  # ... and, where nothing is fixed, at no newer one
-    everywhere: bool = (
-        False  # no release is known to be without it, so none here is worse than another
-    )
+    fixed: str | None = None  # first release without it
+    oldest: str = "0.0"  # in no older release did the book see it
+    newest: str | None = None  # where nothing is fixed, the newest that the book looked at
+    everywhere: bool = False  # no release is known to be without it
 
-    def judge_all(self, found):
-        """Status of what is installed under one name or several: of those that disagree nobody knows which is imported."""
+    def judge_all(self, found: Installed) -> Judged:
+        """Status of what is installed under one name or several; of several that disagree, none."""
         judged = [self.judge(*one) for one in found]
         agree = len({status for status, _ in judged}) == 1
         return judged[0][0] if agree else CANNOT_TELL, " and ".join(why for _, why in judged)
 
-    def judge(self, label, version):
+    def judge(self, label: str, version: str) -> Judged:
         """Status of one release, and why."""
         what, number = f"{label} {version}", release(version)
         if number is None:
             return CANNOT_TELL, f"{what} is not one numbered release"
-        if self.fixed and number >= release(self.fixed):
+        if self.fixed and number >= numbers(self.fixed):
             return NOT_AFFECTED, f"{what}: fixed in {self.fixed}"
-        if number < release(self.since):
+        if number < numbers(self.since):
             return NOT_AFFECTED, f"{what}: the fault begins with {self.since}"
-        if number < release(self.oldest):
-            return (
-                CANNOT_TELL,
-                f"{what} is older than {self.oldest}, the oldest in which the book saw the fault",
-            )
-        if self.newest and number > release(self.newest):
-            return (
-                CANNOT_TELL,
-                f"{what} is newer than {self.newest}, the newest that the book looked at",
-            )
-        return LOOK_OUT if self.everywhere else AFFECTED, what
+        if number < numbers(self.oldest):
+            why = f"{what} is older than {self.oldest}, the oldest in which the book saw the fault"
+            return CANNOT_TELL, why
+        if self.newest and number > numbers(self.newest):
+            why = f"{what} is newer than {self.newest}, the newest that the book looked at"
+            return CANNOT_TELL, why
+        return AT_RISK if self.everywhere else AFFECTED, what
 
 
 @dataclass(frozen=True)
 class Case:
-    """One fault: where it is, what it is, and the cure. The worst range whose part is installed decides."""
+    """One fault and its fix. The worst range whose part is installed decides."""
 
     name: str
     symptom: str
     ranges: tuple[Range, ...]
-    cure: str
+    fix: str
     chapter: str
     beside: Range | None = None  # the fault shows only beside these releases of another part
     remains: str = ""  # what the fixed releases still do
     absent: str = ""  # what is to be said where nothing is installed
 
-    def examine(self, parts):
-        """The Finding in an environment; `parts` as Machine.parts gives them."""
+    def examine(self, parts: Parts) -> Finding:
+        """The Finding in an environment."""
         found = [r.judge_all(parts[r.part]) for r in self.ranges if r.part in parts]
         if not found:
             return self.finding(NOT_AFFECTED, self.missing(parts))
         status, why = min(found, key=lambda judged: WORST_FIRST.index(judged[0]))
         if status != NOT_AFFECTED and self.beside:
-            if self.beside.part not in parts:
-                status, why = (
-                    CANNOT_TELL,
-                    f"{why}: the fault needs {self.beside.part} {self.beside.since} or later, and there is none here",
-                )
-            else:
-                other, other_why = self.beside.judge_all(parts[self.beside.part])
-                status = status if other == AFFECTED else other
-                why = f"{why}, with {other_why}"
+            other = self.beside
+            if other.part not in parts:
+                why += f": the fault needs {other.part} {other.since} or later, and there is none"
+                return self.finding(CANNOT_TELL, why)
+            beside, other_why = other.judge_all(parts[other.part])
+            status = status if beside == AFFECTED else beside
+            why += f", with {other_why}"
         return self.finding(status, why, self.remains if status == NOT_AFFECTED else "")
 
-    def missing(self, parts):
+    def missing(self, parts: Parts) -> str:
+        """Why a fault of packages that are not installed does not show."""
         if self.ranges[-1].part == BUILT_IN and "numba-cuda" in parts:
-            return (
-                f"{named(parts['numba-cuda'])} takes the place of the CUDA target built into numba"
-            )
-        return f"not installed: {', '.join('numba' if r.part == BUILT_IN else r.part for r in self.ranges)}{self.absent}"
+            return f"{named(parts['numba-cuda'])} takes the place of {BUILT_IN}"
+        names = ("numba" if r.part == BUILT_IN else r.part for r in self.ranges)
+        return f"not installed: {', '.join(names)}{self.absent}"
 
-    def finding(self, status, why, remains=""):
-        cure = self.cure if status in (AFFECTED, LOOK_OUT) else ""
-        return Finding(
-            self.name, self.symptom, status, why, cure, remains, BOOK.format(self.chapter)
-        )
+    def finding(self, status: str, why: str, remains: str = "") -> Finding:
+        fix = self.fix if status in (AFFECTED, AT_RISK) else ""
+        page = BOOK.format(self.chapter)
+        return Finding(self.name, self.symptom, status, why, fix, remains, page)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What the doctor says about one case."""
+    """What the doctor says about one fault."""
 
     name: str
     symptom: str
     status: str
     why: str
-    cure: str
+    fix: str
     remains: str
     chapter: str
 
 
-CASES = (
+# The table: written by `python -m casebook facts` from notebooks/NN-name.yml. Edit there.
+# fmt: off
+CASES: tuple[Case, ...] = (
     Case(
-        "01-default-arguments",
-        "A device function called without its default argument: Signature mismatch",
-        (Range("numba-cuda", fixed="0.8.0", last="0.7.0"), Range(BUILT_IN, newest="0.68.1")),
-        "Install numba-cuda 0.8.1 or later, which takes the place of Numba's built-in target; until then pass every argument by position.",
-        "01-default-arguments",
-    ),
-    Case(
-        "02-grid-sync-cache",
-        "A kernel with grid.sync() and cache=True: LoweringError",
-        (Range(BUILT_IN, since="0.59.0", fixed="0.59.1", last="0.59.0"),),
-        "Install Numba 0.59.1 or later, or compile a kernel eagerly before all others: cuda.jit('void()')(lambda: None).",
-        "02-grid-sync-cache",
-    ),
-    Case(
-        "02-lost-flag",
-        "A kernel with grid.sync() that comes out of the cache no longer waits: wrong numbers, without an error",
-        (Range("numba-cuda-mlir", oldest="0.4.2", newest="0.6.0", everywhere=True),),
-        "Do not cache a kernel with a grid sync.",
-        "02-grid-sync-cache",
-    ),
-    Case(
-        "03-jit-options",
-        "ObjectCode(jit_options=...) has no effect",
-        (Range("cuda-core", fixed="0.2.0", last="0.1.1", oldest="0.1.1"),),
-        "Install cuda-core 0.2.0 or later, and give the options to Program or Linker.",
-        "03-jit-options",
-        remains="Some ProgramOptions are still dropped without a word when the input is PTX (seen up to 1.2.2).",
-    ),
-    Case(
-        "04-fused-scalars",
-        "A Python scalar in cupy.fuse: an error, or a slow kernel",
-        (Range("cupy", since="13.2.0", fixed="13.4.1", last="13.4.0"),),
-        "Install CuPy 13.4.1 or later.",
-        "04-fused-scalars",
-        beside=Range("numpy", since="2.0"),
-        remains="Some expressions still take the slow path in silence; the chapter has a function that checks.",
-    ),
-    Case(
-        "05-device-arrays",
-        "A GPU array from nanobind says that it is a CPU array: SIGSEGV",
-        (Range("nanobind", oldest="1.0.0", fixed="2.2.0", last="2.1.0"),),
-        "Build with nanobind 2.2.0 or later, or pass the device to the constructor: nb::device::cuda::value.",
-        "05-device-arrays",
-        remains="A compiled module keeps the release it was built with; and a type that names no device means CPU (seen up to 3.1.0).",
-        absent="; a module that was compiled elsewhere keeps the release it was built with",
-    ),
-    Case(
-        "06-one-import",
-        "numba-cuda-mlir in numba-cuda's place: wrong % and // of negative numbers, int(True), bytes as floats, a[-1]",
-        (Range("numba-cuda-mlir", fixed="0.5.3", last="0.5.2", oldest="0.3.0"),),
-        "Install numba-cuda-mlir 0.6.0 or later, and test the kernels against numba-cuda or NumPy.",
-        "06-one-import",
-    ),
-    Case(
-        "07-freed-in-flight",
-        "A buffer of cuda.core that was dropped is still written, and somebody else has its memory: wrong numbers",
-        (Range("cuda-core", fixed="0.4.0", last="0.3.2", oldest="0.1.1"),),
-        "Install cuda-core 0.4.0 or later; until then free on the stream that used the buffer: buffer.close(stream).",
-        "07-freed-in-flight",
-        remains="A second stream must still be declared (seen up to 1.2.2), and so must the stream of Buffer.from_handle.",
-    ),
-    Case(
-        "07-second-stream",
-        "An array that a second stream uses was dropped, and its memory is used again: wrong numbers",
-        (Range("cupy", oldest="14.2.0", newest="14.2.0", everywhere=True),),
-        "Before the last name goes: home.wait_event(guest.record()), or keep the array until guest is done.",
-        "07-freed-in-flight",
-    ),
-    Case(
-        "19-driver-580",
-        "Old Numba on a driver from 580: CUDA_ERROR_CONTEXT_IS_DESTROYED, or a crash",
+        '01-default-arguments',
+        'A device function called without its default argument does not compile: TypeError: Signature mismatch: 1 argument types given, but function takes 2 arguments',
         (
-            Range("numba-cuda", fixed="0.8.1", last="0.8.0"),
-            Range(BUILT_IN, oldest="0.53.0", fixed="0.63.0", last="0.62.1"),
+            Range('numba-cuda', fixed='0.8.0'),
+            Range('the CUDA target built into numba', newest='0.68.1'),
         ),
-        "Install numba-cuda 0.8.1 or later, or Numba 0.63.1 or later.",
-        "19-driver-580",
-        beside=Range(DRIVER, since="13.0"),
+        'pip install "numba-cuda>=0.8.1" "numpy<2.5"',
+        '01-default-arguments',
     ),
     Case(
-        "18-numpy-2.5",
-        "numba-cuda with NumPy 2.5: module 'numpy' has no attribute 'row_stack'",
-        (Range("numba-cuda", since="0.21.1", newest="0.30.4"),),
-        "Install NumPy older than 2.5.",
-        "18-numpy-2.5",
-        beside=Range("numpy", since="2.5"),
-    ),
-    Case(
-        "09-second-gpu",
-        "The first `with cuda.gpus[1]:` leaves that GPU current: later arrays of CuPy lie there",
-        (Range("numba-cuda", since="0.21.0", fixed="0.30.1", last="0.30.0"),),
-        "Install numba-cuda 0.30.1 or later.",
-        "09-second-gpu",
-        remains="The first visit to a GPU, while another one is current, loses that other one (seen up to 0.30.4).",
-    ),
-    Case(
-        "09-device-methods",
-        "Device(1).create_stream() makes a stream on whatever GPU is current, and says that it is on GPU 1",
-        (Range("cuda-core", oldest="1.2.2", newest="1.2.2", everywhere=True),),
-        "Call set_current() of the same Device right before.",
-        "09-second-gpu",
-    ),
-    Case(
-        "10-unchecked-signature",
-        "A kernel with one signature takes arrays of any type: wrong numbers, without an error",
+        '02-grid-sync-cache',
+        "A kernel with grid.sync() compiles, until it gets cache=True: No definition for lowering (<class 'numba.cuda.types.GridGroup'>, 'sync')(GridGroup,) -> int32",
         (
-            Range("numba-cuda", newest="0.30.4", everywhere=True),
-            Range(BUILT_IN, oldest="0.57.0", newest="0.68.1", everywhere=True),
+            Range('the CUDA target built into numba', since='0.59.0', fixed='0.59.1'),
         ),
-        "Put the signature into a list, cuda.jit([signature]), or leave it out.",
-        "10-unchecked-signature",
+        'pip install "numba>=0.59.1"',
+        '02-grid-sync-cache',
     ),
     Case(
-        "11-byte-offset",
-        "A view that came through DLPack begins too early: wrong numbers, without an error",
-        (Range("cuda-core", oldest="0.1.1", fixed="1.2.0", last="1.1.1"),),
-        "Install cuda-core 1.2.0 or later.",
-        "11-byte-offset",
-    ),
-    Case(
-        "12-sort-out-of-memory",
-        "cupy.sort on a full GPU: the array comes back unsorted, or the process is killed",
-        (Range("cupy", oldest="13.0.0", fixed="14.1.0", last="14.0.1"),),
-        "Install CuPy 14.1.0 or later.",
-        "12-sort-out-of-memory",
-    ),
-    Case(
-        "13-stale-helper",
-        "An edited helper or header has no effect: the kernel comes out of a cache",
+        '02-lost-flag',
+        'A kernel with grid.sync() that comes out of the cache no longer waits; wrong numbers, no message',
         (
-            Range("numba-cuda", newest="0.30.4", everywhere=True),
-            Range("numba-cuda-mlir", oldest="0.6.0", newest="0.6.0", everywhere=True),
-            Range("cupy", oldest="14.2.0", newest="14.2.0", everywhere=True),
-            Range(BUILT_IN, oldest="0.57.0", newest="0.68.1", everywhere=True),
+            Range('numba-cuda-mlir', oldest='0.4.2', newest='0.6.0', everywhere=True),
         ),
-        "Give the kernel its helper by a closure (Numba), or the header's checksum as an option (CuPy).",
-        "13-stale-helper",
+        'Leave out cache=True for kernels that call grid.sync()',
+        '02-grid-sync-cache',
     ),
     Case(
-        "14-two-billion",
-        "A kernel over more than two billion elements: some of them no thread reaches",
+        '03-jit-options',
+        'ObjectCode(jit_options=...) has no effect; since 0.2.0 the argument is gone: ObjectCode objects cannot be instantiated directly.',
         (
-            Range("numba-cuda-mlir", oldest="0.4.0", newest="0.6.0", everywhere=True),
-            Range(BUILT_IN, oldest="0.57.0", fixed="0.59.0", last="0.58.1"),
+            Range('cuda-core', oldest='0.1.1', fixed='0.2.0'),
         ),
-        "Compute the thread's number in 64 bits.",
-        "14-two-billion",
+        'Program(source, "c++", ProgramOptions(max_register_count=32)).compile("cubin")',
+        '03-jit-options',
+        remains='Some ProgramOptions are still dropped without a word when the input is PTX (seen up to 1.2.2).',
     ),
     Case(
-        "14-cumsum",
-        "cupy.cumsum of more than four billion elements sums nothing",
-        (Range("cupy", oldest="13.0.0", fixed="14.1.0", last="14.0.1"),),
-        "Install CuPy 14.1.0 or later.",
-        "14-two-billion",
-        remains="A sum along an axis was reported wrong in later releases, too (cupy #10268).",
-    ),
-    Case(
-        "15-filter-in-place",
-        "A filter of cupyx.scipy.ndimage that writes into its input gives the image back",
-        (Range("cupy", oldest="13.0.0", fixed="14.2.0", last="14.1.1"),),
-        "Install CuPy 14.2.0 or later, or write into another array.",
-        "15-filter-in-place",
-    ),
-    Case(
-        "16-sums-that-vary",
-        "The same sum of the same numbers, and other last digits in every run",
-        (Range("cupy", oldest="14.2.0", newest="14.2.0", everywhere=True),),
-        "Set CUPY_ACCELERATORS to nothing for cumsum, or sum integers in fixed point.",
-        "16-sums-that-vary",
-    ),
-    Case(
-        "20-barrier-hang",
-        "A kernel with a barrier in the condition of a loop never ends, on Python 3.10 to 3.13",
+        '04-fused-scalars',
+        'A Python scalar in a function under cupy.fuse raises an error, or the kernel is slow: cannot open source file "cooperative_groups.h"',
         (
-            Range("numba-cuda", newest="0.30.4", everywhere=True),
-            Range("numba-cuda-mlir", oldest="0.6.0", newest="0.6.0", everywhere=True),
-            Range(BUILT_IN, oldest="0.57.0", newest="0.68.1", everywhere=True),
+            Range('cupy', since='13.2.0', fixed='13.4.1'),
         ),
-        "Call the barrier in the body of the loop: while True, barrier, break.",
-        "20-barrier-hang",
+        'pip install "cupy-cuda12x>=13.4.1,<14"',
+        '04-fused-scalars',
+        beside=Range('numpy', since='2.0'),
+        remains='Some expressions still take the slow path in silence; the chapter has a function that checks. CuPy 14.0.1 to 14.2.0 compute in float16 or int8 where two Python scalars meet in a fused function.',
     ),
     Case(
-        "21-one-literal",
-        "A float32 kernel with one decimal literal computes in float64: slow",
+        '05-device-arrays',
+        'A GPU array from nanobind says that it is a CPU array, and NumPy reads GPU memory: killed by SIGSEGV',
         (
-            Range("numba-cuda", newest="0.30.4", everywhere=True),
-            Range("numba-cuda-mlir", oldest="0.4.2", newest="0.6.0", everywhere=True),
-            Range(BUILT_IN, oldest="0.57.0", newest="0.68.1", everywhere=True),
+            Range('nanobind', oldest='1.0.0', fixed='2.2.0'),
         ),
-        "Write the constant as numpy.float32(...).",
-        "21-one-literal",
+        'pip install "nanobind>=2.2.0", then build the module again',
+        '05-device-arrays',
+        remains='A compiled module keeps the release it was built with; and a type that names no device means CPU (seen up to 3.1.0).',
+        absent='; a module that was compiled elsewhere keeps the release it was built with',
     ),
     Case(
-        "22-fuse-and-memory",
-        "A fused or elementwise kernel runs at a fraction of the memory's rate: slow",
-        (Range("cupy", oldest="13.0.0", newest="14.2.0", everywhere=True),),
-        "Launch it with larger blocks where the GPU's memory is fast; measure first.",
-        "22-fuse-and-memory",
-    ),
-    Case(
-        "23-reversed-table",
-        "A table outside of the kernel that is reversed or has gaps: the kernel reads past its end",
+        '06-one-import',
+        'With numba-cuda-mlir, % and // of negative numbers, int(True), bytes as floats and a[-1] come out wrong',
         (
-            Range("numba-cuda", fixed="0.21.1", last="0.20.1"),
-            Range(BUILT_IN, oldest="0.57.0", newest="0.68.1"),
+            Range('numba-cuda-mlir', oldest='0.3.0', fixed='0.5.3'),
         ),
-        "Install numba-cuda 0.21.1 or later, or give the kernel numpy.ascontiguousarray(table).",
-        "23-reversed-table",
+        'pip install "numba-cuda-mlir>=0.6.0", then test the kernels against numba-cuda or NumPy',
+        '06-one-import',
     ),
     Case(
-        "24-impossible-draw",
-        "cupy.random draws more from an urn than there is: the kernel never ends",
-        (Range("cupy", oldest="14.0.1", fixed="14.1.0", last="14.0.1"),),
-        "Check that nsample is at most ngood + nbad before the call; CuPy 14.1.0 or later ends, with a number.",
-        "24-impossible-draw",
-        remains="Impossible parameters give numbers without an error (seen in 14.2.0).",
+        '06-still',
+        'With numba-cuda-mlir, x != x misses NaN, max of unsigned numbers is signed, math.sqrt(integer) is float32: CUDA_ERROR_ILLEGAL_ADDRESS',
+        (
+            Range('numba-cuda-mlir', newest='0.6.0', everywhere=True),
+        ),
+        'Use math.isnan(x), compare unsigned numbers with <, and write math.sqrt(float(n))',
+        '06-one-import',
+    ),
+    Case(
+        '07-freed-in-flight',
+        'A buffer of cuda.core that was dropped is still written, and somebody else has its memory; no message',
+        (
+            Range('cuda-core', oldest='0.1.1', fixed='0.4.0'),
+        ),
+        'pip install "cuda-core>=0.4.0", or free on the stream that used it: buffer.close(stream)',
+        '07-freed-in-flight',
+        remains='A second stream must still be declared (seen up to 1.2.2), and so must the stream of Buffer.from_handle.',
+    ),
+    Case(
+        '07-second-stream',
+        'An array that a second stream still uses was dropped, and its memory is used again; no message',
+        (
+            Range('cupy', oldest='14.2.0', newest='14.2.0', everywhere=True),
+        ),
+        'home.wait_event(guest.record()) before the last name goes',
+        '07-freed-in-flight',
+    ),
+    Case(
+        '09-second-gpu',
+        'After the first with cuda.gpus[1]: new arrays of CuPy lie on GPU 1: PerformanceWarning: The device where the array resides (0) is different from the current device (1)',
+        (
+            Range('numba-cuda', since='0.21.0', fixed='0.30.1'),
+        ),
+        'pip install "numba-cuda>=0.30.1" "numpy<2.5"',
+        '09-second-gpu',
+        remains='The first visit to a GPU, while another one is current, loses that other one (seen up to 0.30.4).',
+    ),
+    Case(
+        '09-device-methods',
+        'Device(1).create_stream() makes a stream on whatever GPU is current, and says that it is on GPU 1: RuntimeError: No current CUDA context. Call dev.set_current()',
+        (
+            Range('cuda-core', oldest='1.2.2', newest='1.2.2', everywhere=True),
+        ),
+        'Device(1).set_current() right before Device(1).create_stream()',
+        '09-second-gpu',
+    ),
+    Case(
+        '10-unchecked-signature',
+        'A kernel with one signature takes arrays of any type; wrong numbers, no message',
+        (
+            Range('numba-cuda', newest='0.30.4', everywhere=True),
+            Range('the CUDA target built into numba', oldest='0.57.0', newest='0.68.1', everywhere=True),
+        ),
+        'cuda.jit([signature]), with the signature in a list; or no signature at all',
+        '10-unchecked-signature',
+    ),
+    Case(
+        '11-byte-offset',
+        'A view that came through DLPack begins too early; the first elements are those of the base array, no message',
+        (
+            Range('cuda-core', oldest='0.1.1', fixed='1.2.0'),
+        ),
+        'pip install "cuda-core>=1.2.0"',
+        '11-byte-offset',
+    ),
+    Case(
+        '12-sort-out-of-memory',
+        "cupy.sort on a full GPU returns the array unsorted, or the process is killed: Exception ignored in: 'cupy.cuda.thrust.cupy_malloc'",
+        (
+            Range('cupy', oldest='13.0.0', fixed='14.1.0'),
+        ),
+        'pip install "cupy-cuda12x>=14.1.0"',
+        '12-sort-out-of-memory',
+    ),
+    Case(
+        '13-stale-helper',
+        'An edited helper function or header has no effect, because the kernel comes out of a cache; no message',
+        (
+            Range('numba-cuda', newest='0.30.4', everywhere=True),
+            Range('numba-cuda-mlir', oldest='0.6.0', newest='0.6.0', everywhere=True),
+            Range('cupy', oldest='14.2.0', newest='14.2.0', everywhere=True),
+            Range('the CUDA target built into numba', oldest='0.57.0', newest='0.68.1', everywhere=True),
+        ),
+        'Delete the cache after editing, or leave out cache=True while you edit',
+        '13-stale-helper',
+    ),
+    Case(
+        '14-two-billion',
+        'In a kernel over more than 2³¹ elements some elements are reached by no thread; no message',
+        (
+            Range('numba-cuda-mlir', oldest='0.4.0', newest='0.6.0', everywhere=True),
+            Range('the CUDA target built into numba', oldest='0.57.0', fixed='0.59.0'),
+        ),
+        'i = np.int64(cuda.blockIdx.x) * cuda.blockDim.x + cuda.threadIdx.x',
+        '14-two-billion',
+    ),
+    Case(
+        '14-cumsum',
+        'cupy.cumsum of more than 2³² elements gives its input back; no message',
+        (
+            Range('cupy', oldest='13.0.0', fixed='14.1.0'),
+        ),
+        'pip install "cupy-cuda12x>=14.1.0"',
+        '14-two-billion',
+        remains='A sum along an axis was reported wrong in later releases, too (cupy',
+    ),
+    Case(
+        '15-filter-in-place',
+        'A filter of cupyx.scipy.ndimage that writes into its input gives the image back; no message',
+        (
+            Range('cupy', oldest='13.0.0', fixed='14.2.0'),
+        ),
+        'pip install "cupy-cuda12x>=14.2.0", or write into another array',
+        '15-filter-in-place',
+    ),
+    Case(
+        '16-sums-that-vary',
+        'The same sum of the same numbers has other last digits in every run; a test fails now and then',
+        (
+            Range('cupy', oldest='14.2.0', newest='14.2.0', everywhere=True),
+        ),
+        'CUPY_ACCELERATORS="" python program.py (for cumsum), or sum integers in fixed point',
+        '16-sums-that-vary',
+    ),
+    Case(
+        '18-numpy-2.5',
+        "numba-cuda with NumPy 2.5 compiles no kernel: AttributeError: module 'numpy' has no attribute 'row_stack'",
+        (
+            Range('numba-cuda', since='0.21.1', newest='0.30.4'),
+        ),
+        'pip install "numpy<2.5"',
+        '18-numpy-2.5',
+        beside=Range('numpy', since='2.5'),
+    ),
+    Case(
+        '18-numba-0.66',
+        "numba-cuda with a Numba newer than it knows does not import: cannot import name 'removerefctpass' from 'numba.core'",
+        (
+            Range('numba-cuda', since='0.18.0', fixed='0.30.4'),
+        ),
+        'pip install "numba-cuda>=0.30.4" "numpy<2.5"',
+        '18-numpy-2.5',
+        beside=Range('numba', since='0.66.0'),
+    ),
+    Case(
+        '19-driver-580',
+        'Old Numba on a driver from 580 says that the context is destroyed, or crashes: CudaAPIError: [709] Call to cuCtxSynchronize results in CUDA_ERROR_CONTEXT_IS_DESTROYED',
+        (
+            Range('numba-cuda', fixed='0.8.1'),
+            Range('the CUDA target built into numba', oldest='0.53.0', fixed='0.63.0'),
+        ),
+        'pip install "numba>=0.63.1"; with numba-cuda: pip install "numba-cuda>=0.8.1" "numpy<2.5"',
+        '19-driver-580',
+        beside=Range('a driver for CUDA', since='13.0'),
+    ),
+    Case(
+        '20-barrier-hang',
+        'A kernel with a barrier in the condition of a loop never ends, on Python 3.10 to 3.13; no message',
+        (
+            Range('numba-cuda', newest='0.30.4', everywhere=True),
+            Range('numba-cuda-mlir', oldest='0.6.0', newest='0.6.0', everywhere=True),
+            Range('the CUDA target built into numba', oldest='0.57.0', newest='0.68.1', everywhere=True),
+        ),
+        'Call the barrier in the body of the loop: while True:, barrier, then break',
+        '20-barrier-hang',
+    ),
+    Case(
+        '21-one-literal',
+        'A float32 kernel with one decimal literal computes in float64 and is slow',
+        (
+            Range('numba-cuda', newest='0.30.4', everywhere=True),
+            Range('numba-cuda-mlir', oldest='0.4.2', newest='0.6.0', everywhere=True),
+            Range('the CUDA target built into numba', oldest='0.57.0', newest='0.68.1', everywhere=True),
+        ),
+        'Write the constant as numpy.float32(0.3)',
+        '21-one-literal',
+    ),
+    Case(
+        '22-fuse-and-memory',
+        "A fused or elementwise kernel moves a fraction of the bytes per second that the GPU's memory can",
+        (
+            Range('cupy', oldest='13.0.0', newest='14.2.0', everywhere=True),
+        ),
+        'cupy.ElementwiseKernel(…)(x, y, block_size=256) where the memory is fast; measure first',
+        '22-fuse-and-memory',
+    ),
+    Case(
+        '23-reversed-table',
+        'A kernel reads past the end of a NumPy array from outside that is reversed or has gaps; no message',
+        (
+            Range('numba-cuda', fixed='0.21.1'),
+            Range('the CUDA target built into numba', oldest='0.57.0', newest='0.68.1'),
+        ),
+        'table = np.ascontiguousarray(table) before the kernel; or pip install "numba-cuda>=0.21.1" "numpy<2.5"',
+        '23-reversed-table',
+    ),
+    Case(
+        '24-impossible-draw',
+        'cupy.random draws more from an urn than there is, and the kernel never ends',
+        (
+            Range('cupy', oldest='14.0.1', fixed='14.1.0'),
+        ),
+        'assert np.all(nsample <= ngood + nbad) before the call; 14.1.0 or later ends, with a number',
+        '24-impossible-draw',
+        remains='Impossible parameters give numbers without an error (seen in 14.2.0).',
     ),
 )
 
-BESIDE = (  # told in a chapter about another case
-    Case(
-        "numba-0.66",
-        "numba-cuda with a newer Numba: cannot import name 'removerefctpass' from 'numba.core', or "
-        "module 'numba.cuda.types' has no attribute 'NPDatetime'",
-        (Range("numba-cuda", since="0.18.0", fixed="0.30.4", last="0.30.3"),),
-        "Install numba-cuda 0.30.4 or later, or Numba older than 0.66.",
-        "18-numpy-2.5",
-        beside=Range("numba", since="0.66.0"),
-    ),
-    Case(
-        "06-still",
-        "A kernel in numba-cuda-mlir: x != x misses NaN, max of unsigned numbers is signed, math.sqrt(integer) is float32",
-        (Range("numba-cuda-mlir", newest="0.6.0", everywhere=True),),
-        "Use math.isnan(x), compare unsigned numbers with <, and write math.sqrt(float(n)).",
-        "06-one-import",
-    ),
-)
+COMBINATIONS: dict[str, tuple[str, str, str]] = {
+    'grid-too-large': ('A cooperative launch with more blocks than fit on the GPU at once; this is no bug: CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE', 'blocks = min(blocks, compiled.max_cooperative_grid_blocks(threads))', '02-grid-sync-cache'),
+    'dropped-options': ('A ProgramOptions field such as prec_div has no effect when the input is PTX; no message', 'Give the option where C++ is compiled to PTX, or compile from C++ to a cubin in one step', '03-jit-options'),
+    'nvrtc-cache': ('A kernel has the division, square root or flush to zero that an earlier build asked for', 'ProgramOptions(no_cache=True)', '03-jit-options'),
+    'what-the-binding-owes': ("No device in the type, device 0 unless given, no wait for the producer's stream, outputs converted to a copy", 'Name the device in the type, nb::device::cuda, pass its number, and mark outputs .noconvert()', '05-device-arrays'),
+    'nvrtc-and-driver': ('NVRTC is newer than the driver, which refuses its PTX: CUDA_ERROR_UNSUPPORTED_PTX_VERSION', "Install the NVRTC of the driver's CUDA version, or update the driver", '08-newer'),
+    'nvvm-and-nvjitlink': ('NVVM is newer than nvJitLink, which refuses its PTX or LTO-IR: NVJITLINK_ERROR_PTX_COMPILE', "Install an nvJitLink of NVVM's major version, as new as NVVM or newer", '08-newer'),
+    'two-toolkits': ('Packages of CUDA 12 and 13 lie in one environment; libraries made for 12 load those of 13', 'Uninstall the packages of the CUDA version that the libraries are not made for', '08-newer'),
+    'first-visit': ("The first with cuda.gpus[N]: for a GPU takes away the context of another GPU that was current: TypeError: int() argument must be a string, a bytes-like object or a real number, not 'NoneType'", 'At the start, before anything is current, visit each GPU once: with cuda.gpus[n]: pass', '09-second-gpu'),
+    'default-stream': ("cuda.core's default stream keeps the first context that it met", 'pip install "cuda-core>=1.2.0"', '09-second-gpu'),
+    'fork-after-init': ('A program asks whether there is a GPU and then forks workers; each dies at its first GPU call: cudaErrorInitializationError: initialization error', 'multiprocessing.set_start_method("spawn")', '17-fork-after-init'),
+}
+# fmt: on
+# End of the table.
 
 
-def nvrtc_and_driver(parts):
-    """The Finding on a runtime compiler that is newer than the driver: within a major version its cubins load, its PTX does not."""
-    cure = "Install the NVRTC of the driver's CUDA version, or a newer driver."
+def nvrtc_and_driver(parts: Parts) -> Finding:
+    """A runtime compiler newer than the driver: in a major version its cubins load, its PTX not."""
+    fix = ""
     if "nvrtc" not in parts:
         status, why = NOT_AFFECTED, "no NVRTC from a package"
     elif DRIVER not in parts:
         status, why = CANNOT_TELL, f"{named(parts['nvrtc'])}, and no driver to compare it with"
     else:
         ((_, cuda),) = parts[DRIVER]
-        status = min((newer(version, cuda) for _, version in parts["nvrtc"]), key=WORST_FIRST.index)
+        judged = (newer(version, cuda) for _, version in parts["nvrtc"])
+        status = min(judged, key=WORST_FIRST.index)
         why = f"{named(parts['nvrtc'])}, with {named(parts[DRIVER])}"
-        if status == LOOK_OUT:
-            why += ": the driver loads cubins of this NVRTC, as CuPy asks for them, and refuses its PTX"
-            cure = (
-                'Ask cuda.core for "cubin", not for "ptx", and leave CUPY_COMPILE_WITH_PTX unset.'
-            )
-    return about_the_chain(
-        "nvrtc-and-driver",
-        "NVRTC newer than the driver: CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
-        status,
-        why,
-        cure,
-    )
+        if status == AT_RISK:
+            why += ": the driver loads its cubins, as CuPy asks for them, and refuses its PTX"
+            fix = 'Ask cuda.core for "cubin", not for "ptx", and leave CUPY_COMPILE_WITH_PTX unset'
+    return combined("nvrtc-and-driver", status, why, fix)
 
 
-def newer(nvrtc, cuda):
+def newer(nvrtc: str, cuda: str) -> str:
     """Status of an NVRTC beside a driver that supports this CUDA."""
     ours, drivers = release(nvrtc), release(cuda)
     if ours is None or drivers is None:
         return CANNOT_TELL
     if ours[:2] <= drivers[:2]:
         return NOT_AFFECTED
-    return AFFECTED if ours[0] > drivers[0] else LOOK_OUT
+    return AFFECTED if ours[0] > drivers[0] else AT_RISK
 
 
-def nvvm_and_nvjitlink(parts):
-    """The Finding on a linker older than the compiler, or of a later major version. Of several, cuda-pathfinder takes the newest."""
-    if "nvvm" not in parts or "nvjitlink" not in parts:
-        status, why = (
-            NOT_AFFECTED,
-            f"not installed: {' and '.join(part for part in ('nvvm', 'nvjitlink') if part not in parts)}",
-        )
-    else:
-        why = f"{named(parts['nvvm'])}, with {named(parts['nvjitlink'])}"
-        compilers, linkers = (
-            [release(version) for _, version in parts[part]] for part in ("nvvm", "nvjitlink")
-        )
-        if None in compilers + linkers:
-            status = CANNOT_TELL
-        elif len(compilers + linkers) > 2 and (order := another_order(parts)):
-            status, why = CANNOT_TELL, why + order
-        elif max(compilers)[:2] > max(linkers)[:2]:
-            status = AFFECTED if "numba-cuda" in parts else LOOK_OUT
-        elif max(compilers)[0] < max(linkers)[0]:
-            status, why = (
-                LOOK_OUT,
-                why + ": that it links LTO-IR of an older major version is not promised",
-            )
-        else:
-            status = NOT_AFFECTED
-    return about_the_chain(
-        "nvvm-and-nvjitlink",
-        "NVVM newer than nvJitLink: ERROR_OUTDATED_LIBRARY (14), ERROR_INTERNAL (6), or "
-        "may need newer version of nvJitLink library",
-        status,
-        why,
-        "Install an nvJitLink of NVVM's major version, as new as NVVM or newer.",
+def nvvm_and_nvjitlink(parts: Parts) -> Finding:
+    """A linker older than the compiler, or of a later major version.
+
+    Of several, cuda-pathfinder takes the newest.
+    """
+    absent = [part for part in ("nvvm", "nvjitlink") if part not in parts]
+    if absent:
+        why = f"not installed: {' and '.join(absent)}"
+        return combined("nvvm-and-nvjitlink", NOT_AFFECTED, why)
+    why = f"{named(parts['nvvm'])}, with {named(parts['nvjitlink'])}"
+    compilers, linkers = (
+        [release(version) for _, version in parts[part]] for part in ("nvvm", "nvjitlink")
     )
+    known = [one for one in compilers + linkers if one]
+    compiler = max((one for one in compilers if one), default=(0,))
+    linker = max((one for one in linkers if one), default=(0,))
+    status = NOT_AFFECTED
+    if len(known) < len(compilers + linkers):
+        status = CANNOT_TELL
+    elif len(known) > 2 and (order := another_order(parts)):
+        status, why = CANNOT_TELL, why + order
+    elif compiler[:2] > linker[:2]:
+        status = AFFECTED if "numba-cuda" in parts else AT_RISK
+    elif compiler[0] < linker[0]:
+        status = AT_RISK
+        why += ": that it links LTO-IR of an older major version is not promised"
+    return combined("nvvm-and-nvjitlink", status, why)
 
 
-ASK_PATHFINDER = (
-    Range("cupy", since="14.0.0"),
-    Range("cuda-bindings", since="12.9.1"),
-)  # releases before look for CUDA 12's by name
+# Releases before these look for CUDA 12's libraries by name.
+ASK_PATHFINDER = Range("cupy", since="14.0.0"), Range("cuda-bindings", since="12.9.1")
 THIRTEEN_FIRST = Range("cuda-pathfinder", since="1.2.0")
 
 
-def two_toolkits(parts):
-    """The Finding on packages of CUDA 12 beside those of CUDA 13, which cuda-pathfinder takes for whoever asks it."""
+def two_toolkits(parts: Parts) -> Finding:
+    """Packages of CUDA 12 beside those of CUDA 13, which cuda-pathfinder takes for all who ask."""
     both = [
         part
         for part in ("nvrtc", "nvvm", "nvjitlink")
@@ -484,86 +520,67 @@ def two_toolkits(parts):
         for one in parts.get(asks.part, ())
         if ("cuda12" in one[0] or one[1].startswith("12.")) and asks.judge(*one)[0] != NOT_AFFECTED
     ]
-    status, why = (
-        NOT_AFFECTED,
-        " and ".join(named(parts[part]) for part in both) or "packages of one CUDA version",
-    )
+    status = NOT_AFFECTED
+    why = " and ".join(named(parts[part]) for part in both) or "packages of one CUDA version"
     if both and for_12:
-        order = another_order(parts)
-        status, why = (
-            (CANNOT_TELL, why + order)
-            if order
-            else (LOOK_OUT, f"{why}, with {named(for_12)}, which then use those of CUDA 13")
-        )
-    return about_the_chain(
-        "two-toolkits",
-        "Packages of CUDA 12 and 13 in one environment: libraries made for 12 load those of 13",
-        status,
-        why,
-        "Uninstall the packages of the CUDA version that the libraries are not made for.",
-    )
+        if order := another_order(parts):
+            status, why = CANNOT_TELL, why + order
+        else:
+            status, why = AT_RISK, f"{why}, with {named(for_12)}, which then use those of CUDA 13"
+    return combined("two-toolkits", status, why)
 
 
-def another_order(parts):
-    """What to say of a cuda-pathfinder that does not look into the folder of CUDA 13 first; nothing where it does."""
-    old = [
-        one
-        for one in parts.get("cuda-pathfinder", ())
-        if THIRTEEN_FIRST.judge(*one)[0] == NOT_AFFECTED
-    ]
-    return (
-        f": {named(old)} looks for them in another order than {THIRTEEN_FIRST.since} and later"
-        if old
-        else ""
-    )
+def another_order(parts: Parts) -> str:
+    """What to say of a cuda-pathfinder that does not look into the folder of CUDA 13 first."""
+    found = parts.get("cuda-pathfinder", ())
+    old = [one for one in found if THIRTEEN_FIRST.judge(*one)[0] == NOT_AFFECTED]
+    since = THIRTEEN_FIRST.since
+    return f": {named(old)} looks for them in another order than {since} and later" if old else ""
 
 
-def about_the_chain(name, symptom, status, why, cure):
-    return Finding(
-        name,
-        symptom,
-        status,
-        why,
-        cure if status in (AFFECTED, LOOK_OUT) else "",
-        "",
-        BOOK.format("08-newer"),
-    )
+def combined(name: str, status: str, why: str, fix: str = "") -> Finding:
+    """The Finding on packages that do not fit together; `fix` in place of the table's."""
+    symptom, usual, chapter = COMBINATIONS[name]
+    fix = (fix or usual) if status in (AFFECTED, AT_RISK) else ""
+    return Finding(name, symptom, status, why, fix, "", BOOK.format(chapter))
 
 
-def two_cupys(parts):
-    """The Finding on several packages of CuPy, of which each wrote over the files of the one before."""
+def two_cupys(parts: Parts) -> Finding:
+    """Several packages of CuPy, of which each wrote over the files of the one before."""
     found = parts.get("cupy", ())
     status = AFFECTED if len({label for label, _ in found}) > 1 else NOT_AFFECTED
-    cure = (
-        "Uninstall them all, then install the one for your CUDA version."
-        if status == AFFECTED
-        else ""
-    )
+    fix = "Uninstall them all, then install the one for your CUDA version"
     return Finding(
         "two-cupys",
         "Several packages of CuPy in one environment: CuPy may not function correctly",
         status,
         named(found) or "not installed: cupy",
-        cure,
+        fix if status == AFFECTED else "",
         "",
         "https://docs.cupy.dev/en/stable/install.html",
     )
 
 
-def named(found):
+def named(found: Installed) -> str:
     """Labels and versions of one part, in words."""
     return " and ".join(" ".join(one) for one in found)
 
 
-def release(version):
-    """The numbers of a version, comparable: '0.59.0rc1' gives (0, 59, 0, 0). None for what is no numbered release."""
+def release(version: str) -> tuple[int, ...] | None:
+    """The numbers of a version, comparable: '0.59.0rc1' gives (0, 59, 0, 0). None for others."""
     found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})+)(?:\.?[^0-9.].*)?", version)
     return tuple(int(n) for n in (found[1] + ".0.0").split("."))[:4] if found else None
 
 
+def numbers(version: str) -> tuple[int, ...]:
+    """The numbers of a version of the table, which always has some."""
+    return release(version) or ()
+
+
 # --- what is here
 
-ASK_PYTHON = "import json, platform, sys; print(json.dumps([platform.python_version(), [p for p in sys.path if p]]))"
+ASK_PYTHON = """import json, platform, sys
+print(json.dumps([platform.python_version(), [p for p in sys.path if p]]))"""
 
 ASK_DRIVER = r"""
 import ctypes, json
@@ -583,8 +600,9 @@ try:
         found["problem"] = f"cuInit returned {code}"
     for index in range(0 if code else number(cuda.cuDeviceGetCount)):
         device = number(cuda.cuDeviceGet, index)
-        capability = ".".join(str(number(cuda.cuDeviceGetAttribute, which, device)) for which in (75, 76))
-        found["gpus"].append({"name": text(cuda.cuDeviceGetName, device), "compute_capability": capability})
+        major, minor = (number(cuda.cuDeviceGetAttribute, which, device) for which in (75, 76))
+        name = text(cuda.cuDeviceGetName, device)
+        found["gpus"].append({"name": name, "compute_capability": f"{major}.{minor}"})
     nvml = ctypes.CDLL("libnvidia-ml.so.1")
     nvml.nvmlInit_v2()
     found["driver"] = text(nvml.nvmlSystemGetDriverVersion)
@@ -611,15 +629,15 @@ class Machine:
     packages: dict[str, str]
     driver: str | None = None
     cuda: str | None = None
-    gpus: list[dict] = field(default_factory=list)
+    gpus: list[dict[str, str]] = field(default_factory=list)
     problem: str | None = None
     compilers: dict[str, str] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)  # what could not be looked at
 
-    def parts(self):
-        """For each part of the table that is here, labels and versions: [("cupy-cuda12x", "14.2.0")], several where several are."""
-        parts = {}
+    def parts(self) -> Parts:
+        """Labels and versions of each part that is here: {"cupy": [("cupy-cuda12x", "14.2.0")]}."""
+        parts: Parts = {}
         for part, pattern in WATCHED.items():
             found = [
                 (name, version)
@@ -637,7 +655,7 @@ class Machine:
         return parts
 
 
-def look(python):
+def look(python: str) -> Machine:
     """The Machine as one Python has it."""
     python = interpreter(python)
     version, folders = ask_python(python)
@@ -651,7 +669,7 @@ def look(python):
     )
 
 
-def interpreter(path):
+def interpreter(path: str) -> str:
     """The interpreter of a virtual environment, or the one that is named."""
     if os.path.isdir(path):
         places = [
@@ -672,22 +690,23 @@ def interpreter(path):
     return found
 
 
-def ask_python(python):
+def ask_python(python: str) -> tuple[str, list[str]]:
     """Version of an interpreter, and the folders that it imports from."""
     try:
-        version, folders = json.loads(ask([python, "-c", ASK_PYTHON]).splitlines()[-1])
+        answer = ask([python, "-c", ASK_PYTHON]) or ""
+        version, folders = json.loads(answer.splitlines()[-1])
         return str(version), [str(folder) for folder in folders]
     except (AttributeError, IndexError, TypeError, ValueError):
         raise NoAnswer(f"{python} does not answer as a Python does") from None
 
 
-def ask_driver():
+def ask_driver() -> dict | None:
     """What the NVIDIA driver says about itself and its GPUs; None where asking failed."""
     said = ask([sys.executable, "-IS", "-c", ASK_DRIVER])
     return json.loads(said) if said else None
 
 
-def compilers():
+def compilers() -> dict[str, str]:
     """The compilers that building an extension would take, with their versions."""
     toolkits = [
         os.path.join(os.environ[v], "bin") for v in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(v)
@@ -698,13 +717,14 @@ def compilers():
         "nvcc": (nvcc, "--version", r"release ([\d.]+)"),
     }
     found = {
-        name: path and re.search(pattern, ask([path, option]) or "")
+        name: re.search(pattern, ask([path, option]) or "")
         for name, (path, option, pattern) in asked.items()
+        if path
     }
     return {name: answer[1] for name, answer in found.items() if answer}
 
 
-def ask(command):
+def ask(command: list[str]) -> str | None:
     """What a command prints; None where it fails, or takes longer than a minute."""
     try:
         answer = subprocess.run(
@@ -722,21 +742,24 @@ def ask(command):
 
 # --- the packages
 
+# The names of folders, and of files that old installers wrote.
 METADATA = re.compile(
     r"(?i)(?:(?P<name>.+?)(?:-(?P<version>[^-]+)(?:-py.*)?)?\.)?(?:dist|egg)-info"
-)  # folders, and files of old
-FIELD = re.compile(
-    r"(?im)^(name|version):[ \t]*([\w.!+-]+)[ \t]*\r?\n"
-)  # of a line that is there to its end
+)
+# A field whose line is there to its end.
+FIELD = re.compile(r"(?im)^(name|version):[ \t]*([\w.!+-]+)[ \t]*\r?\n")
 UNKNOWN = "unknown"
 
 
-def installed(folders):
+def installed(folders: list[str]) -> tuple[dict[str, str], list[str], list[str]]:
     """The watched packages, {name: version}; remarks about them; and what could not be read.
 
-    The first folder on the path that has a package counts, as it does for imports. Several releases in one folder are all named.
+    The first folder on the path that has a package counts, as it does for imports. Several releases
+    in one folder are all named.
     """
-    packages, remarks, unread = {}, [], []
+    packages: dict[str, str] = {}
+    remarks: list[str] = []
+    unread: list[str] = []
     for folder in dict.fromkeys(folders):
         for name, versions in metadata(folder, remarks, unread).items():
             packages.setdefault(name, ", ".join(sorted(versions)))
@@ -748,9 +771,9 @@ def installed(folders):
     return dict(sorted(packages.items())), remarks, unread
 
 
-def metadata(folder, remarks, unread):
+def metadata(folder: str, remarks: list[str], unread: list[str]) -> dict[str, set[str]]:
     """The watched packages of one folder, {name: versions}, from the metadata beside them."""
-    found = {}
+    found: dict[str, set[str]] = {}
     for entry in filter(METADATA.fullmatch, entries(folder, unread)):
         name, version, damaged = described(folder, entry)
         if not watched(name):
@@ -765,15 +788,16 @@ def metadata(folder, remarks, unread):
         elif damaged:
             remarks.append(f"the metadata of {name} are damaged: the name of {entry} counts")
         found.setdefault(name, set()).add(version)
-    unread += [
-        f"which release of {name} is imported: {folder} has metadata of {' and '.join(sorted(versions))}"
-        for name, versions in found.items()
-        if len(versions) > 1
-    ]
+    for name, versions in found.items():
+        if len(versions) > 1:
+            several = " and ".join(sorted(versions))
+            unread.append(
+                f"which release of {name} is imported: {folder} has metadata of {several}"
+            )
     return found
 
 
-def entries(folder, unread):
+def entries(folder: str, unread: list[str]) -> list[str]:
     """What lies in a folder; one that is there and cannot be read is added to `unread`."""
     try:
         return sorted(os.listdir(folder))
@@ -784,29 +808,33 @@ def entries(folder, unread):
         return []
 
 
-def described(folder, entry):
-    """Name and version of a package as its metadata say; where they do not, as the name of their folder does, and True for that."""
-    said, told = {}, METADATA.fullmatch(entry)
+def described(folder: str, entry: str) -> tuple[str, str, bool]:
+    """Name and version of a package as its metadata say.
+
+    Where they do not, as the name of their folder does, and True for that.
+    """
+    fields: dict[str, str] = {}
+    named = METADATA.fullmatch(entry)
+    assert named
     for file in ("METADATA", "PKG-INFO", ""):
         try:
             with open(os.path.join(folder, entry, file).rstrip(os.sep), "rb") as opened:
-                head = re.match(rb"(?s).*?(\n\r?\n|\Z)", opened.read(100_000))[0].decode(
-                    "utf-8-sig", "replace"
-                )
+                head = re.split(rb"(?<=\n)\r?\n", opened.read(100_000), maxsplit=1)[0]
         except (OSError, ValueError):
             continue
-        said = {key.lower(): value for key, value in reversed(FIELD.findall(head))}
+        text = head.decode("utf-8-sig", "replace")
+        fields = {key.lower(): value for key, value in reversed(FIELD.findall(text))}
         break
-    name, version = (said.get(key) or told[key] for key in ("name", "version"))
-    return re.sub(r"[-_.]+", "-", name or "").lower(), version or UNKNOWN, len(said) < 2
+    name, version = (fields.get(key) or named[key] for key in ("name", "version"))
+    return re.sub(r"[-_.]+", "-", name or "").lower(), version or UNKNOWN, len(fields) < 2
 
 
-def watched(name):
+def watched(name: str) -> bool:
     return any(re.fullmatch(pattern, name) for pattern in WATCHED.values())
 
 
-def conda(folder, unread):
-    """Names and versions of the watched packages that conda's records tell of. NVRTC, no package of Python's, is seen there alone."""
+def conda(folder: str, unread: list[str]) -> Iterator[tuple[str, str]]:
+    """Names and versions of the watched packages in conda's records, the only place of its NVRTC."""
     if os.path.basename(folder) not in ("site-packages", "dist-packages"):
         return
     for up in ("../../..", "../.."):  # Linux, Windows
@@ -816,23 +844,21 @@ def conda(folder, unread):
                 yield parts[0], parts[1]
 
 
-# --- what is said
+# --- what is printed
 
 
-def examine(python, as_json):
+def examine(python: str, as_json: bool) -> int:
     """Print what was found; returns the exit status."""
     try:
         machine = look(python)
         findings = diagnose(machine)
-        bites = any(f.status == AFFECTED for f in findings)
-        say(
-            json.dumps(
-                {**asdict(machine), "bites": bites, "findings": [asdict(f) for f in findings]},
-                indent=2,
-            )
-            if as_json
-            else report(machine, findings)
-        )
+        affected = any(f.status == AFFECTED for f in findings)
+        if as_json:
+            found = [asdict(finding) for finding in findings]
+            table = {**asdict(machine), "affected": affected, "findings": found}
+            say(json.dumps(table, indent=2))
+        else:
+            say(report(machine, findings))
     except NoSuchPython as error:
         print(f"doctor: {error}", file=sys.stderr)
         return 2
@@ -842,15 +868,16 @@ def examine(python, as_json):
     except Exception:
         traceback.print_exc()
         print(
-            f"doctor: this is a fault of the doctor, and says nothing about the environment. Please report it: {ISSUES}",
+            "doctor: this is a fault of the doctor, and says nothing about the environment. "
+            f"Please report it: {ISSUES}",
             file=sys.stderr,
         )
         return 3
-    return 1 if bites else 3 if machine.unread else 0
+    return 1 if affected else 3 if machine.unread else 0
 
 
-def say(text):
-    """Print a text, in any terminal's encoding, and to a reader such as `head` that has soon read enough."""
+def say(text: str) -> None:
+    """Print a text in any terminal's encoding; a reader such as `head` may close the pipe."""
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
@@ -859,11 +886,11 @@ def say(text):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def diagnose(machine):
-    """One Finding for each case, and for each combination that is known to fail."""
+def diagnose(machine: Machine) -> list[Finding]:
+    """One Finding for each fault, and for each combination that is known to fail."""
     parts = machine.parts()
     return [
-        *(case.examine(parts) for case in (*CASES, *BESIDE)),
+        *(case.examine(parts) for case in CASES),
         nvrtc_and_driver(parts),
         nvvm_and_nvjitlink(parts),
         two_toolkits(parts),
@@ -871,7 +898,7 @@ def diagnose(machine):
     ]
 
 
-def report(machine, findings):
+def report(machine: Machine, findings: list[Finding]) -> str:
     """The findings as text for a terminal."""
     gpus = ", ".join(
         f"{g['name']} (compute capability {g['compute_capability']})" for g in machine.gpus
@@ -888,13 +915,13 @@ def report(machine, findings):
         "Driver": driver + (f" ({machine.problem})" if machine.problem else ""),
         "Compilers": listed(machine.compilers) or "none",
         "Packages": listed(machine.packages) or "none of those that the book is about",
-        "Not there": ", ".join(absent) or "nothing",
+        "Not installed": ", ".join(absent) or "nothing",
     }
     lines = [paragraph(f"{name:14}", text) for name, text in facts.items()]
     lines += [paragraph("Remark", remark) for remark in machine.remarks]
-    lines += [paragraph("Not seen", thing) for thing in machine.unread]
-    told = sorted(findings, key=lambda finding: WORST_FIRST.index(finding.status))
-    for finding in told:
+    lines += [paragraph("Not inspected", thing) for thing in machine.unread]
+    ordered = sorted(findings, key=lambda finding: WORST_FIRST.index(finding.status))
+    for finding in ordered:
         if finding.status == NOT_AFFECTED and not finding.remains:
             continue
         lines += [
@@ -904,26 +931,21 @@ def report(machine, findings):
         ]
         if finding.remains:
             lines.append(paragraph("", finding.remains))
-        if finding.cure:
-            lines += [paragraph("", f"Cure: {finding.cure}"), f"{'':14}Read: {finding.chapter}"]
-    rest = [f.name for f in told if f.status == NOT_AFFECTED and not f.remains]
+        if finding.fix:
+            lines += [paragraph("", f"Fix: {finding.fix}"), f"{'':14}Read: {finding.chapter}"]
+    rest = [f.name for f in ordered if f.status == NOT_AFFECTED and not f.remains]
     lines += ["", paragraph(NOT_AFFECTED, ", ".join(rest))] if rest else []
     count = sum(f.status == AFFECTED for f in findings)
+    affect = f"known issues affect{'s' * (count < 2)} this environment"
     doubt = ", as far as could be seen" if machine.unread else ""
-    return "\n".join(
-        [
-            *lines,
-            "",
-            f"{count or 'None'} of {len(findings)} bite{'s' if count < 2 else ''} here{doubt}.",
-        ]
-    )
+    return "\n".join([*lines, "", f"{count or 'None'} of {len(findings)} {affect}{doubt}."])
 
 
-def listed(versions):
+def listed(versions: dict[str, str]) -> str:
     return ", ".join(f"{name} {version}" for name, version in versions.items())
 
 
-def paragraph(margin, text):
+def paragraph(margin: str, text: str) -> str:
     width = min(shutil.get_terminal_size((100, 24)).columns, 110)
     return textwrap.fill(
         text,
@@ -935,9 +957,9 @@ def paragraph(margin, text):
     )
 
 
-def colour(text, status):
+def colour(text: str, status: str) -> str:
     """Bold red or yellow for the status, on a terminal only."""
-    code = {AFFECTED: "1;31", CANNOT_TELL: "33", LOOK_OUT: "33"}.get(status)
+    code = {AFFECTED: "1;31", CANNOT_TELL: "33", AT_RISK: "33"}.get(status)
     if not code or not sys.stdout.isatty() or "NO_COLOR" in os.environ:
         return text
     return text.replace(status, f"\033[{code}m{status}\033[0m", 1)

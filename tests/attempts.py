@@ -1,4 +1,4 @@
-"""The answers that tests try on the exercises: tests/answers/NN-name.yml.
+"""The answers that tests try on the exercises: `answers` in NN-name.yml.
 
 Each exercise has `wrong` answers (why, answer or edit, says) and `right` ones (why, answer or edit).
 """
@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import yaml
-from helpers import ROOT
 
 from casebook.authoring import chapters
 from casebook.authoring.chapters import Chapter
@@ -21,9 +19,7 @@ BOOKS = [book for book in chapters.load() if exercises(book)]
 @functools.cache
 def answers(book: Chapter) -> dict[int, dict[str, Any]]:
     """{number of the exercise: {'wrong': […], 'right': […]}}."""
-    path = ROOT / "tests/answers" / f"{book.name}.yml"
-    entries = yaml.load(path.read_text("utf8"), yaml.CSafeLoader) if path.exists() else []
-    return {entry["exercise"]: entry for entry in entries}
+    return {entry["exercise"]: entry for entry in book.sidecar.get("answers", ())}
 
 
 def attempts(kind: str) -> Iterator[Any]:

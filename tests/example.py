@@ -2,24 +2,33 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
+import yaml
 from helpers import cell
 
-from casebook.authoring.chapters import CARD_KEYS, Chapter
+from casebook.authoring.chapters import Chapter
 from casebook.authoring.execute import execute
+from casebook.authoring.publish import with_card
 from casebook.environments import gpu
 
-ROWS = dict.fromkeys(CARD_KEYS, "nothing") | {
-    "Libraries": "NumPy",
-    "Kind": "crash",
-    "You see": "`ValueError: text`",
-    "Needs": "no GPU; about 1 minute",
+FACTS = {
+    "kind": ["crash"],
+    "libraries": ["NumPy"],
+    "threads": ["numpy/numpy/issues/1"],
+    "faults": [
+        {
+            "id": "example",
+            "see": "A number does not fit",
+            "messages": ["ValueError: text"],
+            "do": "Take a larger type",
+            "affected": "any release",
+        }
+    ],
 }
-CARD = "# A title\n\nA sentence.\n\n| | |\n|---|---|\n" + "\n".join(
-    f"| **{key}** | {text} |" for key, text in ROWS.items()
-)
+FIRST = "# A title\n\nA sentence.\n\n<!-- card: -->\n\n<!-- end of the card -->"
 SOURCES = [
     "%load_ext casebook\nimport numpy",
     "x = 6\nx * 7",
@@ -29,16 +38,22 @@ SOURCES = [
 H200 = gpu.Gpu("NVIDIA H200", "9.0", "570.86.15")
 
 
-def write_chapter(folder: Path, sources: Sequence[str], card: str = CARD) -> Chapter:
+def write_chapter(
+    folder: Path, sources: Sequence[str], first: str = FIRST, facts: dict[str, Any] | None = None
+) -> Chapter:
     """A chapter with these code cells; the output of the last one varies."""
     cells = [
-        nbformat.v4.new_markdown_cell(card),
+        nbformat.v4.new_markdown_cell(first),
         *(nbformat.v4.new_code_cell(source) for source in sources),
     ]
     for number, node in enumerate(cells):
         node.id = f"cell-{number}"
     cells[-1].metadata.tags = ["nbval-ignore-output"]
     path = folder / "09-example.ipynb"
+    path.with_suffix(".yml").write_text(yaml.safe_dump(FACTS if facts is None else facts))
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    chapter = Chapter(path)
+    cells[0].source = with_card(chapter)
     nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
     return Chapter(path)
 

@@ -11,7 +11,21 @@ from helpers import ROOT
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output, writes
 
 SAMPLE = "notebooks/98-sample"
-SIDECAR = {"versions": {"numpy": {"cpu": "probe"}}}
+FACTS = {
+    "kind": ["crash", "slow"],
+    "libraries": ["NumPy", "Numba's built-in CUDA target"],
+    "threads": ["numpy/numpy/issues/1"],
+    "faults": [
+        {
+            "id": "example",
+            "see": "A division breaks",
+            "messages": ["ZeroDivisionError: division by zero"],
+            "do": "`n / max(d, 1)`",
+            "affected": {"numpy": "<=2.4.6"},
+        }
+    ],
+    "versions": {"numpy": {"cpu": "probe"}},
+}
 CLOSURE = {"python": "3.12", "closure": "numpy==2.4.6 six==1.17.0"}
 RELEASES = [
     {
@@ -53,20 +67,17 @@ RELEASES = [
         "date": "2026-11-21",
     },
 ]
-CARD = """# Something breaks
+FIRST = """# Something breaks
 
 One sentence.
 
-| | |
-|---|---|
-| **Libraries** | numpy, and Numba's built-in CUDA target |
-| **Kind** | crash · slow |
-| **Affected** | 2.4.6 |
-| **Fixed in** | never |
-| **You see** | `ZeroDivisionError: division by zero` |
-| **Upstream** | [a thread](https://example.org/1) |
-| **Needs** | no GPU |
-"""
+<!-- card: written from the facts -->
+| You see | Do | Affected | Fixed in |
+|---|---|---|---|
+| A division breaks: `ZeroDivisionError: division by zero` | `n / max(d, 1)` | NumPy ≤ 2.4.6 | not yet |
+
+**Libraries:** NumPy, Numba's built-in CUDA target
+<!-- end of the card -->"""
 HEADER = """%%pinned
 # /// script
 # requires-python = ">=3.11,<3.14"
@@ -106,7 +117,7 @@ def shows(source, *tags, **data):
 def sample():
     """A chapter with a cell of each kind."""
     cells = [
-        new_markdown_cell(CARD),
+        new_markdown_cell(FIRST),
         new_markdown_cell("## The symptom"),
         new_code_cell(FAILING, outputs=[new_output("stream", text=PRINTED)]),
         new_code_cell(FIXED, outputs=[new_output("stream", text="as told: exit status 0\n")]),
@@ -142,7 +153,7 @@ def copy(folder):
     shutil.copytree(ROOT / "notebooks", folder / "notebooks", ignore=shutil.ignore_patterns(".*"))
     shutil.copy(ROOT / "_config.yml", folder)
     (folder / f"{SAMPLE}.ipynb").write_text(writes(sample()))
-    (folder / f"{SAMPLE}.yml").write_text(yaml.safe_dump(SIDECAR))
+    (folder / f"{SAMPLE}.yml").write_text(yaml.safe_dump(FACTS))
     (folder / f"{SAMPLE}.versions.json").write_text(json.dumps(RELEASES))
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
     toc["parts"][0]["chapters"].append({"file": SAMPLE})

@@ -44,7 +44,12 @@ function words(one, found, sure) {
 
 function describe({ case: one, sure, messages }) {
   const title = element("h3", "", link(one.href, `Case ${one.number}: `, ...prose(one.title)));
-  const facts = Object.entries(one.facts).map(([key, text]) => element("p", "fact", element("strong", "", key), " ", ...prose(text), "."));
+  const named = new Set(messages.map(({ message }) => message.fault).filter(Boolean));
+  const faults = Object.entries(one.faults).filter(([id]) => !named.size || named.has(id)).map(([, fault]) => fault);
+  const facts = faults.flatMap(fault => [
+    element("p", "fact", element("strong", "", "Do"), " ", ...prose(fault.do), "."),
+    element("p", "fact", element("strong", "", "Affected"), ` ${fault.affected}. `, element("strong", "", "Fixed in"), ` ${fault.fixed}.`),
+  ]);
   const list = element("ul", "messages", ...messages.map(found => words(one, found, sure)));
   return element("section", sure ? "finding sure" : "finding perhaps", element("p", "mark", sure ? "This is it" : "Perhaps"), title, ...facts, list);
 }

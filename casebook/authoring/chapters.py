@@ -4,17 +4,18 @@ import functools
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import nbformat
-import yaml
 from nbformat import NotebookNode
 
+from casebook.authoring import facts
 from casebook.cells import notebook
 from casebook.cells.header import Header
 from casebook.cells.repository import ADDRESS, notebooks
 from casebook.cells.stamp import digest, of_outputs
+from casebook.environments.store import write_whole
 
-CARD_KEYS = ("Libraries", "Kind", "Affected", "Fixed in", "You see", "Upstream", "Needs")
 CLAIMS = re.compile(
     r"(?m)^## What the (?:article|threads) said$"
 )  # above the table of claims and verdicts
@@ -45,28 +46,30 @@ class Chapter(notebook.Notebook):
         return nbformat.from_dict(super().read())
 
     @functools.cached_property
-    def sidecar(self):
-        """What stands beside the notebook, in NN-name.yml: {'figures': {…}, 'wordings': […], 'varies': {…}}, all optional."""
-        path = self.path.with_suffix(".yml")
-        return yaml.safe_load(path.read_text("utf8")) or {} if path.exists() else {}
+    def facts(self) -> facts.Facts:
+        """What NN-name.yml says. Raises WrongUse, one sentence, where it is missing or wrong."""
+        return facts.load(self.path.with_suffix(".yml"))
 
-    def needs(self, seconds):
-        """Row Needs of the card after a run of `seconds`: the GPU cells, whatever stands between, and the minutes."""
-        gpu, two = (
-            sum(cell.needs_gpu for cell in self.cells),
-            sum(cell.gpus > 1 for cell in self.cells),
-        )
-        between = self.card.get("Needs", "").split("; ")[1:-1]
-        minutes = max(1, round(seconds / 60))
-        return "; ".join(
-            [
-                f"a GPU for {gpu} of {len(self.cells)} cells{f', two for {two}' * (two > 0)}"
-                if gpu
-                else "no GPU",
-                *between,
-                f"about {minutes} minute{'s' * (minutes > 1)}",
-            ]
-        )
+    @property
+    def sidecar(self) -> dict[str, Any]:
+        """The whole of NN-name.yml."""
+        return self.facts.raw
+
+    def needs(self) -> str:
+        """What a run takes: the cells with a GPU, what the facts add, and the minutes of the receipt."""
+        gpu = sum(cell.needs_gpu for cell in self.cells)
+        two = sum(cell.gpus > 1 for cell in self.cells)
+        many = f", two for {two}" if two else ""
+        parts = [f"a GPU for {gpu} of {len(self.cells)} cells{many}" if gpu else "no GPU"]
+        parts += [self.facts.needs] if self.facts.needs else []
+        if self.receipt:
+            minutes = max(1, round(self.receipt["seconds"] / 60))
+            parts.append(f"about {minutes} minute{'s' * (minutes > 1)}")
+        return "; ".join(parts)
+
+    def write(self) -> None:
+        """Store the notebook in the book's normal form, in one step."""
+        write_whole(self.path, f"{nbformat.writes(self.notebook).rstrip()}\n".encode())
 
     def headers(self, gpu: bool) -> list[Header]:
         """One header for each environment and build that the chapter uses.

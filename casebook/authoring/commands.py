@@ -2,9 +2,10 @@
 
 import sys
 
-from casebook.authoring import chapters, lab, parallel, workshop
+from casebook.authoring import chapters, lab, parallel, publish, workshop
 from casebook.authoring.checks import problems
 from casebook.authoring.receipts import receipt_warnings
+from casebook.cells.repository import ROOT
 
 
 def execute(names, cluster=None):
@@ -37,6 +38,7 @@ def check(names):
     """Print what is wrong with the chapters as they are stored; 1 for any problem, warnings aside."""
     books = chapters.load(names)
     found = [problem for book in books for problem in problems(book)]
+    found += publish.table_differences() if not names and not found else []
     warnings = [f"{book.name}{warning}" for book in books for warning in receipt_warnings(book)]
     for warning in warnings:
         print(f"warning: {warning}")
@@ -60,4 +62,11 @@ def copies_for_lab():
     for path, what in lab.copy(chapters.load(), folder).items():
         print(f"{path}: {what}", file=sys.stderr)
     print(folder)
+    return 0
+
+
+def publish_facts() -> int:
+    """Write the cards and the doctor's table from the facts; prints the files that changed."""
+    for path in publish.publish(chapters.load()):
+        print(path.relative_to(ROOT))
     return 0

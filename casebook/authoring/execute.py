@@ -15,12 +15,11 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
-from casebook.authoring import receipts
+from casebook.authoring import publish, receipts
 from casebook.authoring.chapters import Chapter
 from casebook.authoring.checks.code import written_problems
 from casebook.cells.repository import ROOT
 from casebook.environments import gpu
-from casebook.environments.store import write_whole
 from casebook.errors import CasebookError
 
 BUSY = "GPU or host is busy"  # casebook/helpers/timing.py prints it where no claim is checked
@@ -59,7 +58,6 @@ def execute(chapter: Chapter) -> None:
                 run_cell(client, chapter, numbers[node.id], node, index)
     seconds = round(time.monotonic() - start)
     normalise(chapter.notebook)
-    write_needs(chapter, seconds)
     chapter.notebook.metadata["casebook"] = {
         "gpu": found.name,
         "gpus": found.count,
@@ -72,7 +70,8 @@ def execute(chapter: Chapter) -> None:
         "modules": receipts.modules(chapter),
         "cells": {c.node.id: c.stamp() for c in chapter.cells},
     }
-    write(chapter)
+    chapter.notebook.cells[0].source = publish.with_card(chapter)
+    chapter.write()
 
 
 def run_cell(
@@ -95,16 +94,6 @@ def run_cell(
         f"{chapter.name} [{number:2}/{len(chapter.cells)}] {seconds:6.1f} s  "
         f"{node.source.splitlines()[0][:60]}",
         flush=True,
-    )
-
-
-def write_needs(chapter: Chapter, seconds: int) -> None:
-    """Write the card's row Needs: the cells that need a GPU, and the minutes that the run took."""
-    first = chapter.notebook.cells[0]
-    first.source = re.sub(
-        r"(?m)^(\| \*\*Needs\*\* \|) .* \|$",
-        lambda row: f"{row[1]} {chapter.needs(seconds)} |",
-        first.source,
     )
 
 
@@ -145,7 +134,3 @@ def fold(notebook: NotebookNode) -> None:
                 {"cellView": "form", "jupyter": {"source_hidden": True}}
             )
             cell.metadata.jupyter |= {"outputs_hidden": True} if "solution" in tags else {}
-
-
-def write(chapter: Chapter) -> None:
-    write_whole(chapter.path, f"{nbformat.writes(chapter.notebook).rstrip()}\n".encode())

@@ -23,7 +23,6 @@ MARK = re.compile(r"<!-- (?:(?P<told>result)(?:: (?P<question>.*?))?|next) -->[ 
 HEADING = re.compile(r"(?m)^#{1,6} ")
 ASK = "**Before you run it:**"
 NOTE = "*A copy for a workshop. Say what you expect before you run a cell. Outputs, explanations and solutions are on the book's site.*"
-KEPT_ROWS = "Libraries", "Kind", "Needs"
 LEAD = re.compile(r"(?s)(?:%%\w+[^\n]*\n)?(?:# /// script\n.*?\n# ///\n)?(?:# The check\n)?")
 
 
@@ -108,11 +107,10 @@ def without_message(source):
     return re.sub(r"(?m)^# match = .*\n", "", source)
 
 
-def without_answers(card):
-    """The first cell with the rows of the case card that say no more than the title."""
-    return re.sub(
-        r"(?m)^\| \*\*(.+?)\*\* \|.*\n?", lambda row: row[0] if row[1] in KEPT_ROWS else "", card
-    )
+def without_answers(first: str) -> str:
+    """The first cell without the faults and threads of its card, which tell the result."""
+    kept = re.sub(r"(?m)^(?:\||\*\*Threads:|<!-- (?:card|end of the card)).*\n?", "", first)
+    return re.sub(r"\n{3,}", "\n\n", kept).strip()
 
 
 def without_verdicts(text):

@@ -151,9 +151,10 @@ class Notebook:
         return line.removeprefix("# ") if line.startswith("# ") else self.name
 
     @property
-    def card(self) -> dict[str, str]:
-        """The case card of the first cell: {'Libraries': '…', …}, Markdown as written."""
-        return dict(re.findall(r"(?m)^\| \*\*(.+?)\*\* \| (.*?) \|$", self.first))
+    def threads(self) -> list[tuple[str, str]]:
+        """Names and addresses of the upstream threads that the card in its first cell links."""
+        line = re.search(r"(?m)^\*\*Threads:\*\* (.*)$", self.first)
+        return re.findall(r"\[([^]]+)\]\((\S+?)\)", line[1]) if line else []
 
 
 def read(path: Path) -> Any:

@@ -1,7 +1,6 @@
 """A cell as one file for `uv run`, ready for a bug report: it needs nothing else, and says at its
 end whether it ended as expected."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,7 +63,7 @@ def origin(notebook: Notebook, cell: Cell, header: Header) -> Iterator[str]:
     yield f"# From {book}, cell [{cell.number}]: {notebook.title}"
     if notebook.address:
         yield f"# {notebook.address}"
-    for name, link in re.findall(r"\[([^]]+)\]\((\S+?)\)", notebook.card.get("Upstream", "")):
+    for name, link in notebook.threads:
         yield f"# {name}: {link}"
     if header.gpu:
         many = f"{header.gpus} NVIDIA GPUs" if header.gpus > 1 else "an NVIDIA GPU"

@@ -15,8 +15,6 @@ from casebook.execution.modules import FOLDERS
 sys.path += map(str, FOLDERS)
 import timing
 
-CARD = "# A title\n\n| | |\n|---|---|\n| **Affected** | all |\n| **Needs** | a GPU for 1 of 1 cells; a compiler; about 9 minutes |\n"
-
 
 def tagged(chapter, *tags):
     for cell, tag in zip(chapter.cells, tags, strict=True):
@@ -36,7 +34,7 @@ def executed(tmp_path_factory):
     ]
     return execute_here(
         tagged(
-            write_chapter(tmp_path_factory.mktemp("chapters"), sources, card=CARD),
+            write_chapter(tmp_path_factory.mktemp("chapters"), sources),
             "check",
             "exercise",
             "",
@@ -45,9 +43,7 @@ def executed(tmp_path_factory):
 
 
 def test_the_card_says_what_the_run_needed(executed):
-    assert executed.notebook.cells[0].source == CARD.replace(
-        "a GPU for 1 of 1 cells", "no GPU"
-    ).replace("9 minutes", "1 minute")
+    assert "**Needs:** no GPU; about 1 minute  \n" in executed.notebook.cells[0].source
 
 
 def test_an_executed_chapter_is_folded(executed):
@@ -68,24 +64,18 @@ def test_the_normal_form_forgets_where_it_was_run(executed):
     assert executed.notebook.metadata.language_info == {"name": "python"}
 
 
-def test_the_card_counts_the_gpu_cells(tmp_path):
-    chapter = write_chapter(tmp_path, ["pass", "%%gpu\npass", "pass"], card=CARD)
-    execute.write_needs(chapter, 70)
-    assert (
-        "| **Needs** | a GPU for 1 of 3 cells; a compiler; about 1 minute |"
-        in chapter.notebook.cells[0].source
-    )
-
-
 @pytest.mark.parametrize(
-    ("seconds", "words"),
-    [(20, "about 1 minute"), (100, "about 2 minutes"), (601, "about 10 minutes")],
+    ("sources", "seconds", "words"),
+    [
+        (["pass"], 100, "no GPU; about 2 minutes"),
+        (["pass", "%%gpu\npass"], 20, "a GPU for 1 of 2 cells; about 1 minute"),
+        (["%%gpu 2\npass", "%%gpu\npass"], 601, "two for 1; about 10 minutes"),
+    ],
 )
-def test_minutes_are_rounded(tmp_path, seconds, words):
-    chapter = write_chapter(tmp_path, ["pass"], card=CARD)
-    execute.write_needs(chapter, seconds)
-    assert f"| **Needs** | no GPU; a compiler; {words} |" in chapter.notebook.cells[0].source
-    assert "| **Affected** | all |" in chapter.notebook.cells[0].source
+def test_what_a_run_needs(tmp_path, sources, seconds, words):
+    chapter = write_chapter(tmp_path, sources)
+    chapter.notebook.metadata["casebook"] = {"seconds": seconds}
+    assert words in chapter.needs()
 
 
 def test_answers_and_drawings_are_folded_and_other_metadata_goes(tmp_path):
@@ -172,5 +162,5 @@ def test_a_run_that_is_interrupted_while_it_writes_leaves_the_old_notebook(tmp_p
 
     monkeypatch.setattr(Path, "write_bytes", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        execute.write(chapter)
+        chapter.write()
     assert chapter.path.read_bytes() == before

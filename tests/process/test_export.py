@@ -223,7 +223,7 @@ def test_the_file_says_where_it_comes_from_and_what_was_seen(tmp_path, monkeypat
     chapter.notebook.cells[
         0
     ].source = (
-        "# A title\n\n| **Upstream** | [a #1](https://example.org/1) · [b](https://example.org/2) |"
+        "# A title\n\n**Threads:** [a #1](https://example.org/1) · [b](https://example.org/2)"
     )
     chapter.notebook.metadata["casebook"] = {
         "gpu": "NVIDIA H200",

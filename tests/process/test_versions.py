@@ -17,6 +17,7 @@ from dataclasses import asdict
 
 import pytest
 import yaml
+from example import FACTS
 from helpers import ROOT, cell
 from nbformat.v4 import new_code_cell, new_notebook, writes
 
@@ -102,7 +103,7 @@ def book(tmp_path, monkeypatch):
     cells = [new_code_cell(f"%%pinned\n{PROBE}", id="fit")]
     (tmp_path / "90-fit.ipynb").write_text(writes(new_notebook(cells=cells)))
     given = {"tiny-lib": {"cpu": "fit", "with": ["part"]}}
-    (tmp_path / "90-fit.yml").write_text(yaml.safe_dump({"versions": given}))
+    (tmp_path / "90-fit.yml").write_text(yaml.safe_dump(FACTS | {"versions": given}))
     chapter = Chapter(tmp_path / "90-fit.ipynb")
     monkeypatch.setattr(command, "chapters", lambda names: [chapter])
     monkeypatch.setenv("UV_OFFLINE", "1")

@@ -1,6 +1,6 @@
 """Find your error: what people really paste, in the engine that the page uses. Needs Chromium on the machine.
 
-tests/pastes/ holds excerpts of public threads, with links. The messages of the book itself are tried behind frames as they look in
+tests/site/pastes/ holds excerpts of public threads, with links. The messages of the book itself are tried behind frames as they look in
 other places, and wrapped.
 """
 
@@ -68,7 +68,7 @@ def find(engine):
 
 
 def pastes(name):
-    return yaml.safe_load((ROOT / f"tests/pastes/{name}.yml").read_text("utf8"))
+    return yaml.safe_load((ROOT / f"tests/site/pastes/{name}.yml").read_text("utf8"))
 
 
 @functools.cache
@@ -132,11 +132,7 @@ def test_what_people_posted_about_other_things_finds_nothing(find):
 
 
 def test_every_card_is_found_by_its_words(find):
-    wanted = [
-        (chapter.name[:2], words)
-        for chapter in load()
-        for words in re.findall(r"`(.+?)`", chapter.card["You see"])
-    ]
+    wanted = [(chapter.name[:2], words) for chapter in load() for words in chapter.facts.messages]
     assert not missed(find, wanted)
 
 

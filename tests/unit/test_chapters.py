@@ -1,6 +1,7 @@
 """Receipts: a chapter as it was run has no problem, and each later change is one."""
 
 import copy
+import shutil
 
 import nbformat
 import pytest
@@ -21,9 +22,9 @@ def executed(tmp_path_factory):
 @pytest.fixture
 def chapter(executed, tmp_path):
     """A copy that a test may change."""
-    path = tmp_path / executed.path.name
-    path.write_bytes(executed.path.read_bytes())
-    return Chapter(path)
+    for file in (executed.path, executed.path.with_suffix(".yml")):
+        shutil.copy(file, tmp_path)
+    return Chapter(tmp_path / executed.path.name)
 
 
 def test_a_chapter_as_it_was_run_has_no_problem(chapter):
@@ -32,7 +33,7 @@ def test_a_chapter_as_it_was_run_has_no_problem(chapter):
     assert chapter.receipt["driver"] == "570.86.15"
     assert chapter.cells[1].node.outputs[0].data["text/plain"] == "42"
     assert chapter.cells[2].text.endswith("ValueError: text\nas expected: ValueError\n")
-    assert (chapter.title, chapter.card["Affected"]) == ("A title", "nothing")
+    assert chapter.title == "A title"
 
 
 def test_a_second_run_changes_only_the_receipt_and_what_varies(chapter):
@@ -123,7 +124,13 @@ BREAKAGES = [
     (show(1, PICTURE), [f", cell [1]: {NOT_STORED}"]),
     (edit_stream, [f", cell [3]: {NOT_STORED}"]),
     (never_executed, [", cell [4]: never executed"]),
-    (no_receipt, [": no receipt; `make execute` on a machine with a GPU makes one"]),
+    (
+        no_receipt,
+        [
+            ": the card is not that of the facts; run `python -m casebook facts`",
+            ": no receipt; `make execute` on a machine with a GPU makes one",
+        ],
+    ),
     (receipt(gpu=None), [": the receipt lacks gpu"]),
     (
         receipt(environment="0" * 16),
@@ -198,7 +205,7 @@ def test_nothing_is_stored_when_a_cell_fails(tmp_path):
     ):
         execute_here(chapter)
     assert chapter.path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [chapter.path]
+    assert list(tmp_path.glob("*.ipynb")) == [chapter.path]
 
 
 def test_without_a_gpu_nothing_is_executed(tmp_path, no_gpu):
@@ -219,4 +226,4 @@ def test_how_many_gpus_a_cell_needs(tmp_path):
     ]
     chapter = write_chapter(tmp_path, sources)
     assert [c.gpus for c in chapter.cells] == [0, 1, 2, 2, 1, 0]
-    assert chapter.needs(70) == "a GPU for 4 of 6 cells, two for 2; about 1 minute"
+    assert chapter.needs() == "a GPU for 4 of 6 cells, two for 2"

@@ -128,7 +128,7 @@ def test_no_metadata_crash_it(site, laid):
     for one in laid:
         lay(folder, *one)
     status, said = examine(folder)
-    assert said and status == (1 if said["bites"] else 3 if said["unread"] else 0)
+    assert said and status == (1 if said["affected"] else 3 if said["unread"] else 0)
     assert all(version for version in said["packages"].values())
 
 
@@ -183,7 +183,7 @@ def test_sound_metadata_are_read_as_python_reads_them(site, versions):
     }
     read.pop("six", None)
     status, said = examine(folder)
-    assert said["packages"] == read and status == said["bites"]
+    assert said["packages"] == read and status == said["affected"]
 
 
 def test_the_first_folder_on_the_path_counts(site):

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, replace
 
 import pytest
 import yaml
+from example import FACTS
 from helpers import cell
 from nbformat.v4 import new_code_cell, new_notebook, writes
 
@@ -47,7 +48,7 @@ def book(tmp_path):
     cells = [new_code_cell(f"%%pinned\n{SOURCE}", id="probe")]
     (tmp_path / "90-x.ipynb").write_text(writes(new_notebook(cells=cells)))
     given = {"cpu": "probe", "gpu": "probe", "extra": "x", "with": ["six", "cmake==4.4.4"]}
-    (tmp_path / "90-x.yml").write_text(yaml.safe_dump({"versions": {"lib": given}}))
+    (tmp_path / "90-x.yml").write_text(yaml.safe_dump(FACTS | {"versions": {"lib": given}}))
     chapter = Chapter(tmp_path / "90-x.ipynb")
     for row in reversed(ROWS):
         evidence.store(chapter, row)

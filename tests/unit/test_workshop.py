@@ -14,6 +14,7 @@ from helpers import ROOT
 from casebook.authoring import chapters
 from casebook.authoring.chapters import Chapter
 from casebook.authoring.exercises import exercises
+from casebook.authoring.publish import CARD
 from casebook.authoring.workshop import ASK, MARK, asked, encoded, passages, unsolved, write
 from casebook.cells.header import read
 from casebook.errors import CasebookError
@@ -71,7 +72,7 @@ def give_aways(book):
         if cell.cell_type == "markdown"
     }
     cells, shown = book.notebook.cells, {cell.node.id: cell.text for cell in book.cells}
-    sources = "\n".join(cell.source for cell in book.cells) + str(book.card)
+    sources = "\n".join(cell.source for cell in book.cells) + book.first
     for place in range(1, len(cells)):
         if cells[place].id not in kept or cells[place].cell_type != "markdown":
             continue
@@ -223,7 +224,7 @@ def test_marks_leave_the_markdown_as_it_reads(book):
     for cell in book.notebook.cells:
         if cell.cell_type == "markdown":
             assert not re.search(r"(?m)^<!--.*?-->[ \t]*\S", cell.source), cell.id
-            assert MARK.sub("", cell.source).count("<!--") == 0, cell.id
+            assert MARK.sub("", CARD.sub("", cell.source)).count("<!--") == 0, cell.id
 
 
 @each_chapter

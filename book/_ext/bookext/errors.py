@@ -5,20 +5,22 @@ The box is errors.js and match.js. What they search is cases.js, written by the 
 """
 
 import json
-import re
 from dataclasses import asdict
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
+
+from casebook.authoring import publish
+from casebook.authoring.chapters import Chapter
+from casebook.authoring.facts import Fault
 
 from . import libraries, notebook
 from .messages import messages
 
 SCRIPTS = ("match.js", "cases.js", "errors.js")
-FACTS = ("Affected", "Fixed in")
-MARKUP = re.compile(r"\[([^]]*)\]\([^)]*\)|(?<!\w)\*([^*`]+)\*")  # a link, emphasis
 BOX = """<form class="lookup" role="search" aria-label="Find your error">
 <label for="traceback">Paste a traceback, or its last line</label>
 <textarea id="traceback" rows="{rows}" spellcheck="false" autocomplete="off" aria-describedby="traceback-note"></textarea>
@@ -27,7 +29,7 @@ BOX = """<form class="lookup" role="search" aria-label="Find your error">
 <template><section class="finding unknown"><p class="mark">Not in this book</p><p class="where">No message of the book fits.
 Ask where the library that raised it keeps its issues.</p>
 <p>Bring the complete traceback, what <code>pip list</code> and <code>nvidia-smi</code> print, and the smallest program that shows it.
-The <a href="{doctor}">doctor</a> looks at an environment, and says which cases bite there even when no message tells.</p>
+The <a href="{doctor}">doctor</a> looks at an environment, and says which known issues affect it even when there is no message.</p>
 <p class="near"></p>
 <p>If you can say on which release it fails and on which it works, <a href="{report}">report it here</a> too: it may become a case.</p>
 </section></template>
@@ -66,7 +68,7 @@ class ErrorIndex(SphinxDirective):
             f"Case {number}: ",
             notebook.link(self.env, chapter, "", *self.parse_inline(chapter.title)[0]),
         )
-        facts = [self.fact(key, chapter.card[key]) for key in FACTS if key in chapter.card]
+        facts = [self.fact(fault) for fault in chapter.facts.faults]
         items = [self.item(chapter, message) for message in found]
         return nodes.section(
             "",
@@ -76,17 +78,11 @@ class ErrorIndex(SphinxDirective):
             ids=[f"case-{number}"],
         )
 
-    def fact(self, key, text):
-        words = self.parse_inline(text)[0]
-        return nodes.paragraph(
-            "",
-            "",
-            nodes.strong("", key),
-            nodes.Text(" "),
-            *words,
-            nodes.Text("."),
-            classes=["fact"],
-        )
+    def fact(self, fault: Fault) -> nodes.paragraph:
+        """What is seen, and what to do, of one fault."""
+        see, do = (self.parse_inline(text)[0] for text in (fault.see, fault.do))
+        parts = [*see, nodes.Text(". "), nodes.strong("", "Do:"), nodes.Text(" "), *do]
+        return nodes.paragraph("", "", *parts, classes=["fact"])
 
     def item(self, chapter, message):
         where = nodes.paragraph("")
@@ -106,7 +102,7 @@ class ErrorIndex(SphinxDirective):
                 nodes.reference("", message.link.removeprefix("https://"), refuri=message.link),
             ]
         else:
-            where += nodes.Text("On the case card, or among what the doctor looks for.")
+            where += nodes.Text("On the card of the case.")
         return nodes.list_item("", nodes.paragraph("", "", nodes.literal("", message.text)), where)
 
 
@@ -115,18 +111,23 @@ def data(chapters):
     return {"libraries": libraries.for_page(), "cases": [case(chapter) for chapter in chapters]}
 
 
-def case(chapter):
-    facts = {
-        key: MARKUP.sub(lambda found: found[1] or found[2], chapter.card[key])
-        for key in FACTS
-        if key in chapter.card
+def case(chapter: Chapter) -> dict[str, Any]:
+    """A case as the page searches and shows it."""
+    faults = {
+        fault.id: {
+            "see": fault.see,
+            "do": fault.do,
+            "affected": publish.affected(fault),
+            "fixed": publish.fixed(fault),
+        }
+        for fault in chapter.facts.faults
     }
     return {
         "number": notebook.number(chapter.name),
         "href": f"../notebooks/{chapter.name}.html",
         "title": chapter.title,
-        "facts": facts,
-        "libraries": libraries.named(chapter.card.get("Libraries", "")),
+        "faults": faults,
+        "libraries": libraries.of_chapter(chapter),
         "messages": [asdict(message) for message in messages(chapter)],
     }
 

@@ -6,6 +6,8 @@
 
 import re
 
+from casebook.authoring.chapters import Chapter
+
 LIBRARIES = {
     "numba": {
         "label": "Numba's CUDA target",
@@ -105,6 +107,11 @@ def named(text):
         if place
     ]
     return [name for _, name in sorted(found)]
+
+
+def of_chapter(chapter: Chapter) -> list[str]:
+    """The libraries that a chapter is about, in the order of its facts."""
+    return named(", ".join(chapter.facts.libraries))
 
 
 def of_packages(packages):

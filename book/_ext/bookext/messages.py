@@ -9,10 +9,6 @@ import re
 import signal
 from dataclasses import dataclass, field
 
-import yaml
-
-from casebook import doctor
-
 from . import libraries
 
 OWN = ("The symptom", "Without a GPU")  # sections whose failures are the case itself
@@ -29,14 +25,11 @@ COMMON = set(
         """a an and are argument arguments as at attribute be but by cannot class division does error exactly
 expected failed for found from function given got has import in index int float instance is it keyword
 list missing module name no none not object of on or out positional range required str takes that the
-this to type types unexpected was with zero cuda cupy numpy numba python""",
+nonetype this to type types unexpected was with zero cuda cupy numpy numba python""",
     )
 )
 COMPILER = re.compile(r"^CompileException|\berror: |source file")
 VAGUE = re.compile(r"has no attribute|^CUDA_ERROR_")
-QUOTED = re.compile(
-    r"\b[A-Z]+(?:_[A-Z]+){2,}\b|module '[\w.]+' has no attribute '\w+'|cannot import name '\w+' from '[\w.]+'"
-)
 CALL = re.compile(r"\(\) (?:got an unexpected keyword argument|missing \d+ required|takes )")
 
 
@@ -55,6 +48,7 @@ class Message:
     compiler   whether a compiler says it: then the source must be the library's, not the reader's
     cells      as (number, section) the cells that show it
     link       where it was seen elsewhere
+    fault      id of the fault whose card has it, if any
     """
 
     text: str
@@ -68,13 +62,14 @@ class Message:
     compiler: bool = False
     cells: list = field(default_factory=list)
     link: str = ""
+    fault: str = ""
 
 
 def messages(chapter):
     """The messages of a chapter, each once: of its cells, of its card, of the doctor, and those seen elsewhere."""
-    named = libraries.named(chapter.card.get("Libraries", ""))
-    card = re.findall(r"`(.+?)`", chapter.card.get("You see", ""))
-    found = {}
+    named = libraries.of_chapter(chapter)
+    card = {words: fault.id for fault in chapter.facts.faults for words in fault.messages}
+    found: dict[str, Message] = {}
     for cell, section in sections(chapter):
         if cell.header and (cell.header.raises or cell.header.signal):
             made = ending(cell, named)
@@ -89,12 +84,12 @@ def messages(chapter):
             message.own &= not made.text.startswith("AssertionError")
             message.cells.append((cell.number, section))
     for words in card:
-        if not any(words == text for text in found):
-            found[words] = from_words(words, named)
-    for message in (*doctors(chapter.name), *wild(chapter)):
+        found.setdefault(words, from_words(words, named))
+    for message in wild(chapter):
         found.setdefault(message.text, message)
     for message in found.values():
         message.compiler = bool(COMPILER.search(message.text))
+        message.fault = next((one for words, one in card.items() if words in message.text), "")
     return list(found.values())
 
 
@@ -207,22 +202,10 @@ def from_words(words, named, **more):
     return Message(words, said, weigh(said), libraries=named, **more)
 
 
-def doctors(name):
-    """What the doctor's cases about a chapter quote: constants of CUDA, and messages in Python's form."""
-    parts = {case.name: [r.part for r in case.ranges] for case in (*doctor.CASES, *doctor.BESIDE)}
-    for finding in doctor.diagnose(doctor.Machine("", "", {})):
-        if finding.chapter.endswith(f"/{name}.ipynb"):
-            quoted = re.findall(QUOTED, finding.symptom)
-            named = libraries.named(" ".join(parts.get(finding.name, ())))
-            yield from (from_words(words, named) for words in quoted)
-
-
 def wild(chapter):
     """The wordings beside a notebook: `wordings: [{text: as posted, link: where, if: a condition in words}]`."""
-    beside = chapter.path.with_suffix(".yml")
-    known = yaml.safe_load(beside.read_text("utf8")) if beside.exists() else None
-    named = libraries.named(chapter.card.get("Libraries", ""))
-    for wording in (known or {}).get("wordings") or ():
+    named = libraries.of_chapter(chapter)
+    for wording in chapter.sidecar.get("wordings", ()):
         about = list(dict.fromkeys([*named, *libraries.of_link(wording["link"])]))
         yield from_words(
             wording["text"].strip(), about, link=wording["link"], condition=wording.get("if", "")

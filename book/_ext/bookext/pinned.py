@@ -31,7 +31,7 @@ def mark(app: Sphinx, tree: nodes.document) -> None:
     chapter = notebook.chapter(app, app.env.docname)
     if not chapter:
         return
-    case = libraries.named(chapter.card.get("Libraries", ""))
+    case = libraries.of_chapter(chapter)
     pinned = [cell for cell in chapter.cells if cell.header]
     for cell, container in notebook.cells(tree, chapter):
         container["ids"].append(f"cell-{cell.number}")

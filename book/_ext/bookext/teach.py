@@ -2,13 +2,12 @@
 
 The questions and their answers are the passages that the chapter marks as telling a result
 (casebook/authoring/workshop.py); the mistakes are the wrong answers that the tests of the exercises
-hold (tests/answers). So the notes say what the chapters say.
+try (`answers` in NN-name.yml). So the notes say what the chapters say.
 """
 
 import re
 from typing import Any, NamedTuple
 
-import yaml
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
@@ -16,11 +15,9 @@ from sphinx.util.docutils import SphinxDirective
 from casebook.authoring import chapters
 from casebook.authoring.exercises import Exercise, exercises
 from casebook.authoring.workshop import passages
-from casebook.cells.repository import ROOT
 
 from . import notebook
 
-ANSWERS = ROOT / "tests/answers"
 HEADING = re.compile(r"(?m)^## (.+)$")
 SHOWN = 8  # lines of a stored output
 
@@ -94,10 +91,7 @@ class Mistakes(About):
     """For each exercise the known wrong answers, and what its check says of each."""
 
     def content_of(self, chapter: chapters.Chapter) -> list[nodes.Node]:
-        known = {
-            entry["exercise"]: entry["wrong"]
-            for entry in yaml.safe_load((ANSWERS / f"{chapter.name}.yml").read_text("utf8"))
-        }
+        known = {entry["exercise"]: entry["wrong"] for entry in chapter.sidecar.get("answers", ())}
         items = [self.exercise(chapter, one, known[one.number]) for one in exercises(chapter)]
         return [nodes.definition_list("", *items, classes=["mistakes"])]
 

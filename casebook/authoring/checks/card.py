@@ -1,168 +1,87 @@
-"""The case card: every row there, and each agrees with what it is about: the cells, the receipt, the doctor's table."""
+"""The card and the facts behind it: written from the facts, and true of the cells and the rows."""
 
 import re
+from collections.abc import Iterator
 
-from casebook import doctor
-from casebook.authoring.chapters import CARD_KEYS
-from casebook.authoring.checks.prose import CODE, LINK
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
+from casebook.authoring.chapters import Chapter
+from casebook.authoring.facts import Fault
+from casebook.authoring.publish import card_differences
 from casebook.authoring.releases import evidence
 
-KINDS = "wrong numbers", "crash", "hang", "slow", "does not start"
-SILENT = "wrong numbers", "slow", "hang"
-LIBRARIES = {  # the name on a card, and that of the package (for some, `-cu12` or the like follows) or of the module that a cell imports
-    "numba's built-in cuda target": "numba",
-    "numba": "numba",
-    "numba-cuda": "numba-cuda",
-    "numba-cuda-mlir": "numba-cuda-mlir",
-    "cupy": "cupy",
-    "numpy": "numpy",
-    "cuda-core": "cuda-core",
-    "cuda.core": "cuda-core",
-    "cuda-bindings": "cuda-bindings",
-    "nvrtc": "nvidia-cuda-nvrtc",
-    "nvjitlink": "nvidia-nvjitlink",
-    "nanobind": "nanobind",
-    "pybind11": "pybind11",
-    "pytorch": "torch",
-    "jax": "jax",
-    "scipy": "scipy",
-    "rmm": "rmm",
-    "nvvm": "nvidia-nvvm",
-    "cuda-pathfinder": "cuda-pathfinder",
+SILENT = {"wrong numbers", "slow", "hang"}
+# Names on a card, and the package (for some, -cu12 or the like follows) or module of a cell.
+LIBRARIES = {
+    "Numba's built-in CUDA target": "numba",
+    "Numba": "numba",
+    "NVRTC": "nvidia-cuda-nvrtc",
+    "nvJitLink": "nvidia-nvjitlink",
+    "NVVM": "nvidia-(?:cuda-nvcc|nvvm)",
+    "PyTorch": "torch",
 }
-LABELS = {doctor.BUILT_IN: "built-in|numba(?! *-)", "cupy": "CuPy"}  # how a card calls a part
-VERSION = r"\d+(?:\.\d+)+"
-PYTHON = re.compile(r"Python 3\.\d+(?: (?:to|and|or) 3\.\d+)?")
-DATE = r"\d{4}-\d\d-\d\d"
+BUILT_IN = "built-in target"  # as facts name it
 
 
-def card_problems(chapter):
-    card = chapter.card
-    yield from (f": the case card lacks {key!r}" for key in CARD_KEYS if key not in card)
-    if set(CARD_KEYS) <= card.keys():
-        for check in (kind, libraries, ranges, messages, needs, links):
-            yield from (f", case card, {problem}" for problem in check(chapter, card))
+def card_problems(chapter: Chapter) -> Iterator[str]:
+    """Ends of sentences about the card, the libraries, the messages and what is told to do."""
+    yield from card_differences(chapter)
+    for check in (libraries, messages, fixes, varying_cells):
+        yield from (f", {chapter.name}.yml: {problem}" for problem in check(chapter))
 
 
-def kind(chapter, card):
-    for word in card["Kind"].split(" · "):
-        if word not in KINDS:
-            yield f"Kind: {word!r} is none of {', '.join(KINDS)}"
-
-
-def libraries(chapter, card):
+def libraries(chapter: Chapter) -> Iterator[str]:
+    """Each library is installed or imported by a cell."""
     pins = "\n".join(
         pin for cell in chapter.cells if cell.header for pin in cell.header.dependencies
     )
     sources = "\n".join(cell.source for cell in chapter.cells)
-    names = re.split(
-        r", | and | or |\bwith ", re.sub(r" \(.*?\)| as the consumer", "", card["Libraries"])
-    )
-    for name in filter(None, map(str.strip, names)):
-        package = LIBRARIES.get(name.lower())
-        if not package:
-            yield f"Libraries: {name!r} is unknown (casebook/checks/card.py lists those that are known)"
-        elif not re.search(rf"(?m)^{package}(-cu(da)?\d+x?)?==", pins) and not re.search(
-            rf"(?m)^\s*(import|from) {package}\b", sources
-        ):
-            yield f"Libraries: no cell installs or imports {name}"
+    for name in chapter.facts.libraries:
+        package = LIBRARIES.get(name, name.lower())
+        installed = re.search(rf"(?m)^{package}(-cu(da)?\d+x?)?==", pins)
+        if not installed and not re.search(rf"(?m)^\s*(import|from) {package}\b", sources):
+            yield f"libraries: no cell installs or imports {name}"
 
 
-def messages(chapter, card):
-    """Each message stands in a stored output or is what a release said last; a case without one is a silent one."""
-    told = re.findall(r"`(.+?)`", card["You see"])
-    if not told and not any(word in SILENT for word in card["Kind"].split(" · ")):
-        yield f"You see: no message, though the kind is {card['Kind']}"
+def messages(chapter: Chapter) -> Iterator[str]:
+    """Each message stands in a stored output or in a row; a case without one is a silent one."""
+    facts = chapter.facts
+    if not facts.messages and not SILENT & set(facts.kind):
+        yield f"no fault has messages, though the kind is {', '.join(facts.kind)}"
+    if not chapter.receipt:
+        return
     said = [cell.text for cell in chapter.cells] + [row.line for row in evidence.rows(chapter)]
     shown = " ".join(" ".join(said).split())
-    if chapter.receipt:
-        yield from (
-            f"You see: no stored output and no row of a release has {message!r}"
-            for message in told
-            if " ".join(message.split()) not in shown
-        )
+    for message in facts.messages:
+        if " ".join(message.split()) not in shown:
+            yield f"no stored output and no row of a release has the message {message!r}"
 
 
-def needs(chapter, card):
-    if chapter.receipt and isinstance(chapter.receipt.get("seconds"), int):
-        expected = chapter.needs(chapter.receipt["seconds"])
-        if card["Needs"] != expected:
-            yield f"Needs: it says {card['Needs']!r}, the cells and the receipt {expected!r}"
+def fixes(chapter: Chapter) -> Iterator[str]:
+    """What a fault tells to install leaves out every release that is known to have it."""
+    for fault in chapter.facts.faults:
+        for requirement in map(Requirement, re.findall(r'"([\w-]+[<>=][^"]*)"', fault.do)):
+            for version in bad_releases(fault, requirement):
+                if requirement.specifier.contains(version):
+                    yield f"fault {fault.id}: `do` lets {requirement.name} {version} in, which has it"
 
 
-def links(chapter, card):
-    """Other pages quote the rows of a card: what leads elsewhere in the book from here leads nowhere from there."""
-    yield from (
-        f"{key}: a link within the book, which breaks where another page quotes the card"
-        for key, text in card.items()
-        for _, target in LINK.findall(CODE.sub("", text))
-        if "://" not in target
-    )
+def bad_releases(fault: Fault, requirement: Requirement) -> set[str]:
+    """Releases of a package with the fault: ends of its range, and what the requirement names."""
+    bad = set()
+    for releases in fault.affected:
+        if requirement.name == ("numba" if releases.package == BUILT_IN else releases.package):
+            named = {part.version for part in requirement.specifier}
+            ends = {end for end in (releases.first, releases.newest) if end}
+            bad |= {v for v in named | ends if SpecifierSet(releases.text).contains(v)}
+    if fault.beside and fault.beside[0] == requirement.name:
+        bad |= {fault.beside[1], f"{fault.beside[1]}.1"}
+    return bad
 
 
-# --- Affected and Fixed in
-
-
-def ranges(chapter, card):
-    """The releases on the card are those of the doctor's table, and the other way round."""
-    cases = [case for case in doctor.CASES if case.chapter == chapter.name]
-    rows = {key: card[key] for key in ("Affected", "Fixed in")}
-    for case in cases:
-        for part in case.ranges:
-            yield from (
-                problem for key, text in rows.items() for problem in clause(key, text, part)
-            )
-        if (
-            case.beside
-            and case.beside.part != doctor.DRIVER
-            and f"{case.beside.part} {case.beside.since}" not in rows["Affected"].lower()
-        ):
-            yield f"Affected: the doctor's table has it beside {case.beside.part} {case.beside.since} or later"
-    known = set(re.findall(VERSION, repr(doctor.CASES))) | pinned(chapter)
-    for key, text in rows.items():
-        for date in re.findall(DATE, text):
-            if not any(date in str(name) for name in chapter.sidecar.get("figures", {})):
-                yield f"{key}: the date {date} has no reason in `figures` of the sidecar"
-        for version in re.findall(VERSION, PYTHON.sub("", text)):
-            if version not in known:
-                yield f"{key}: the release {version} is neither in the doctor's table nor installed by a cell"
-
-
-def pinned(chapter):
-    """The releases that the chapter's cells run on."""
-    return {
-        pin.partition(";")[0].partition("==")[2].strip()
-        for cell in chapter.cells
-        if cell.header
-        for pin in cell.header.dependencies
-    }
-
-
-def clause(key, text, part):
-    """What a row must say of one range: in the clause that names the part."""
-    label = LABELS.get(part.part, re.escape(part.part))
-    clauses = [
-        one
-        for one in re.split(r"; ", text)
-        if re.search(rf"(?i)(?<![\w-])(?:{label})(?![\w-])", one)
-    ]
-    if part.part == doctor.BUILT_IN:
-        clauses = sorted(clauses, key=lambda one: "built-in" not in one)
-    expected = (
-        words(part) if key == "Affected" else [part.fixed] if part.fixed else ["never", "not fixed"]
-    )
-    if not clauses:
-        yield f"{key}: no clause about {part.part}, which the doctor's table has ({' or '.join(expected)})"
-    elif not any(
-        re.search(rf"(?<![\d.]){re.escape(option)}(?![\d.]*\d)", clauses[0]) for option in expected
-    ):
-        yield f"{key}: the doctor's table says {' or '.join(expected)} of {part.part}, the card {clauses[0]!r}"
-
-
-def words(part):
-    """The ways to write the releases of a range."""
-    first = max(part.since, part.oldest, key=doctor.release)
-    last = part.last if part.fixed else part.newest
-    if doctor.release(first) > doctor.release("0.0"):
-        return [first] if first == last else [f"{first} to {last}"]
-    return [f"up to {last}"] if part.fixed else [f"last looked at: {last}", f"up to {last}"]
+def varying_cells(chapter: Chapter) -> Iterator[str]:
+    """Each cell of `varies` is there."""
+    known = {cell.node["id"] for cell in chapter.cells}
+    for cell in chapter.sidecar.get("varies", {}).keys() - known:
+        yield f"varies names a cell {cell!r}, which is not there"

@@ -7,13 +7,14 @@ from casebook import doctor
 from casebook.authoring.chapters import CLAIMS, Chapter
 from casebook.authoring.checks import figures
 from casebook.authoring.exercises import exercises
+from casebook.authoring.publish import CARD
+from casebook.authoring.releases import evidence
 
 CODE = re.compile(r"(?s)```.*?```|`[^`]*`")
 DRAWING = re.compile(r"(?s)<svg.*?</svg>")
 MARKUP = re.compile(r"(?s)<[^>]+>")
 LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")
 THREAD = re.compile(r"https://github\.com/[\w.-]+/([\w.-]+)/(issues|pull|discussions)/(\d+)")
-CARD_ROW = re.compile(r"(?m)^\| \*\*.*$")
 ROW = re.compile(r"(?m)^\|(.*)\|\s*$")
 VERDICTS = "true", "partly", "false", "not testable"
 
@@ -50,7 +51,7 @@ def name_problems(chapter: Chapter, text: str) -> Iterator[str]:
     text = re.sub(
         r"(?i)exercise \d+ of (?=chapter)",
         "",
-        LINK.sub(r"\1", CODE.sub("", CARD_ROW.sub("", text))),
+        LINK.sub(r"\1", CODE.sub("", CARD.sub("", text))),
     )
     chapters = {int(path.name[:2]) for path in chapter.path.parent.glob("[0-9][0-9]-*.ipynb")}
     there_are = {
@@ -100,7 +101,7 @@ def verdict_problems(chapter: Chapter, text: str) -> Iterator[str]:
 def figure_problems(chapter: Chapter) -> Iterator[str]:
     """Numbers of the prose without a source, and reasons in the sidecar for absent ones."""
     cells = chapter.notebook.cells
-    evidence = shown(chapter)
+    known = shown(chapter)
     reasons = [str(name) for name in chapter.sidecar.get("figures", {})]
     unused = set(reasons)
     for place, cell in enumerate(cells, 1):
@@ -111,7 +112,7 @@ def figure_problems(chapter: Chapter) -> Iterator[str]:
             here = re.subn(rf"(?<![\w.]){re.escape(name)}(?!\w|\.\d)", " ", text)
             text, unused = here[0], unused - {name} if here[1] or name in cell.source else unused
         for figure in figures.claimed(text):
-            if not any(figure.matches(other) for other in evidence):
+            if not any(figure.matches(other) for other in known):
                 yield (
                     f", Markdown in place {place} of {len(cells)} cells: no cell shows "
                     f"{f'{figure.number} {figure.unit}'.strip()} ({around(text, figure)})"
@@ -125,7 +126,7 @@ def plain(text: str) -> str:
 
     The words of a link go too where its address repeats their numbers.
     """
-    text = CARD_ROW.sub("", text)
+    text = CARD.sub("", text)
     if CLAIMS.search(text):
         text = re.sub(r"(?m)^\|[^|]*\|", "|", text)
     text = LINK.sub(
@@ -142,7 +143,8 @@ def shown(chapter: Chapter) -> set[figures.Figure]:
         for key, value in (chapter.receipt or {}).items()
         if key not in ("cells", "environment")
     }
-    evidence = figures.shown(f"{receipt}\n{chapter.card}\n{doctor.CASES}", "")
+    releases = " ".join(row.release for row in evidence.rows(chapter))
+    seen = figures.shown(f"{receipt}\n{chapter.facts.faults}\n{doctor.CASES}\n{releases}", "")
     for cell in chapter.cells:
         outputs = [
             text
@@ -156,8 +158,8 @@ def shown(chapter: Chapter) -> set[figures.Figure]:
                 ),
             )
         ]
-        evidence |= figures.shown("\n".join(outputs), DRAWING.sub(" ", cell.source))
-    return evidence
+        seen |= figures.shown("\n".join(outputs), DRAWING.sub(" ", cell.source))
+    return seen
 
 
 def around(text: str, figure: figures.Figure) -> str:

@@ -5,7 +5,7 @@ from casebook.authoring.releases import evidence, probe
 
 EXPECTED = {
     doctor.AFFECTED: evidence.REPRODUCED,
-    doctor.LOOK_OUT: evidence.REPRODUCED,
+    doctor.AT_RISK: evidence.REPRODUCED,
     doctor.NOT_AFFECTED: evidence.NOT_REPRODUCED,
 }
 
@@ -18,9 +18,9 @@ def version_problems(chapter):
 
 def contradictions(chapter):
     """Rows that ended otherwise than the doctor says of the same packages."""
-    told = [case for case in doctor.CASES if case.chapter == chapter.name]
+    judged = [case for case in doctor.CASES if case.chapter == chapter.name]
     cases = {
-        library: [case for case in told if is_about(case, library)]
+        library: [case for case in judged if is_about(case, library)][:1]  # what is run shows it
         for library in probe.libraries(chapter)
     }
     for row in evidence.rows(chapter):

@@ -1,0 +1,172 @@
+"""`python -m casebook facts`: what is written from the facts of all cases.
+
+That is the card in the first cell of each notebook, between two comments, and the table in
+casebook/doctor.py, between two comments. `check` compares both with the facts.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from casebook.authoring.chapters import Chapter, load
+from casebook.authoring.facts import PARTS, Fault, Releases, label
+from casebook.cells.repository import ROOT
+
+DOCTOR = ROOT / "casebook" / "doctor.py"
+CARD = re.compile(r"(?s)<!-- card: .*?-->\n.*?<!-- end of the card -->")
+TABLE = re.compile(r"(?s)(# The table: .*?\n# fmt: off\n).*?(# fmt: on\n# End of the table\.)")
+BEGIN, END = "<!-- card: written from {name}.yml -->", "<!-- end of the card -->"
+HEAD = "| You see | Do | Affected | Fixed in |\n|---|---|---|---|"
+
+
+def card(chapter: Chapter) -> str:
+    """The card of a chapter: a row for each fault, and a line each for what holds for all."""
+    facts = chapter.facts
+    lines = {
+        "Libraries": ", ".join(facts.libraries),
+        "Kind": " · ".join(facts.kind),
+        "Threads": " · ".join(map(thread, facts.threads)),
+        "Needs": chapter.needs(),
+    }
+    return "\n".join(
+        [
+            BEGIN.format(name=chapter.name),
+            HEAD,
+            *map(row, facts.faults),
+            "",
+            *(f"**{key}:** {text}  " for key, text in lines.items() if text),
+            END,
+        ]
+    )
+
+
+def row(fault: Fault) -> str:
+    """One fault as a row of the card."""
+    messages = " or ".join(map(code, fault.messages))
+    cells = (f"{fault.see}: {messages}" if messages else fault.see, fault.do, affected(fault))
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in (*cells, fixed(fault)))} |"
+
+
+def affected(fault: Fault) -> str:
+    """The affected releases of a fault, in words."""
+    beside = f", beside {label(fault.beside[0])} ≥ {fault.beside[1]}" if fault.beside else ""
+    return fault.where or "; ".join(releases.affected for releases in fault.affected) + beside
+
+
+def fixed(fault: Fault) -> str:
+    """Where a fault is fixed, in words."""
+    words = [releases.fixed_in for releases in fault.affected] or list(fault.fixed_words)
+    return "; ".join(words) or "not yet"
+
+
+def code(text: str) -> str:
+    """A text as code in Markdown."""
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
+def thread(path: str) -> str:
+    """A link to a thread: `numba/numba/pull/12` is shown as numba PR #12."""
+    _, name, kind, number = path.split("/")
+    return f"[{name} {'PR ' * (kind == 'pull')}#{number}](https://github.com/{path})"
+
+
+def with_card(chapter: Chapter) -> str:
+    """Source of the first cell with the card as the facts have it."""
+    return CARD.sub(lambda _: card(chapter), chapter.first, count=1)
+
+
+def table(chapters: list[Chapter]) -> str:
+    """The doctor's table: a case for each fault, and words for combinations of packages."""
+    cases = [(chapter, fault) for chapter in chapters for fault in chapter.facts.faults]
+    judged = "".join(case(chapter.name, fault) for chapter, fault in cases if fault.affected)
+    words = "".join(
+        combination(chapter.name, fault) for chapter, fault in cases if not fault.affected
+    )
+    return (
+        f"CASES: tuple[Case, ...] = (\n{judged})\n\n"
+        f"COMBINATIONS: dict[str, tuple[str, str, str]] = {{\n{words}}}\n"
+    )
+
+
+def case(name: str, fault: Fault) -> str:
+    """Source of one Case of the doctor."""
+    ranges = "".join(f"            {source(releases)},\n" for releases in fault.affected)
+    lines = [
+        repr(f"{name[:2]}-{fault.id}"),
+        repr(symptom(fault)),
+        f"(\n{ranges}        )",
+        repr(plain(fault.do)),
+        repr(name),
+    ]
+    if fault.beside:
+        part, since = fault.beside
+        lines.append(f"beside=Range({PARTS.get(part, part)!r}, since={since!r})")
+    lines += [f"{key}={value!r}" for key in ("remains", "absent") if (value := getattr(fault, key))]
+    return "    Case(\n" + "".join(f"        {line},\n" for line in lines) + "    ),\n"
+
+
+def combination(name: str, fault: Fault) -> str:
+    """Source of the words for a fault that no single package decides."""
+    return f"    {fault.id!r}: ({symptom(fault)!r}, {plain(fault.do)!r}, {name!r}),\n"
+
+
+def symptom(fault: Fault) -> str:
+    """What is seen, with the first message."""
+    return plain(f"{fault.see}: {fault.messages[0]}" if fault.messages else fault.see)
+
+
+def plain(text: str) -> str:
+    """Markdown without the marks of code."""
+    return text.replace("`", "")
+
+
+def source(releases: Releases) -> str:
+    """Source of one Range of the doctor."""
+    keys = {
+        "since" if releases.begins else "oldest": releases.first,
+        "fixed": releases.fixed,
+        "newest": releases.newest,
+    }
+    given = [f", {key}={value!r}" for key, value in keys.items() if value]
+    given += [", everywhere=True"] * releases.at_risk
+    return f"Range({PARTS.get(releases.package, releases.package)!r}{''.join(given)})"
+
+
+def with_table(chapters: list[Chapter], text: str) -> str:
+    """The text of the doctor with its table as the facts have it."""
+    return TABLE.sub(lambda found: found[1] + table(chapters) + found[2], text, count=1)
+
+
+def publish(chapters: list[Chapter]) -> Iterator[Path]:
+    """Write what is written from the facts; yields the files that changed."""
+    for chapter in chapters:
+        if (first := with_card(chapter)) != chapter.first:
+            chapter.notebook.cells[0].source = first
+            chapter.write()
+            yield chapter.path
+    text = DOCTOR.read_text("utf-8")
+    if (written := with_table(chapters, text)) != text:
+        DOCTOR.write_text(written, "utf-8")
+        yield DOCTOR
+
+
+def card_differences(chapter: Chapter) -> Iterator[str]:
+    """That a card is missing or not that of the facts; an end of a sentence."""
+    if not CARD.search(chapter.first):
+        yield (
+            ": its first cell has no card; begin with the lines "
+            + BEGIN.format(name=chapter.name)
+            + f" and {END}, then run `python -m casebook facts`"
+        )
+    elif with_card(chapter) != chapter.first:
+        yield ": the card is not that of the facts; run `python -m casebook facts`"
+
+
+def table_differences() -> list[str]:
+    """That the doctor's table is not that of the facts: a sentence, or none."""
+    text = DOCTOR.read_text("utf-8")
+    if with_table(load(), text) == text:
+        return []
+    return [
+        "casebook/doctor.py: the table is not that of the facts; run `python -m casebook facts`"
+    ]

@@ -1,0 +1,206 @@
+"""The doctor's judgement, as data: releases at the edges, combinations, and what is printed."""
+
+import ast
+import re
+import sys
+
+import pytest
+from helpers import ROOT
+
+from casebook import doctor
+from casebook.cells import repository
+from casebook.doctor import AFFECTED, AT_RISK, CANNOT_TELL, NOT_AFFECTED, Machine, diagnose
+
+
+def judge(name, pins, driver=None):
+    """Status of one fault where these packages are installed: "numba==0.59.0 numpy==2.0"."""
+    packages = dict(pin.split("==") for pin in pins.split())
+    machine = Machine("python", "3.12.1", packages, cuda=driver)
+    return next(finding.status for finding in diagnose(machine) if finding.name == name)
+
+
+@pytest.mark.parametrize(
+    ("name", "pins", "expected"),
+    [
+        ("02-grid-sync-cache", "numba==0.59.0rc1", AFFECTED),
+        ("02-grid-sync-cache", "numba==0.58.1", NOT_AFFECTED),
+        ("02-grid-sync-cache", "numba==0.59.1", NOT_AFFECTED),
+        ("02-grid-sync-cache", "numba==0.59.0 numba-cuda==0.30.4", NOT_AFFECTED),
+        ("01-default-arguments", "numba==0.65.1", AFFECTED),
+        ("01-default-arguments", "numba==0.65.1 numba-cuda==0.7.0", AFFECTED),
+        ("01-default-arguments", "numba==0.65.1 numba-cuda==0.8.1", NOT_AFFECTED),
+        ("01-default-arguments", "numba==0.69.0", CANNOT_TELL),
+        ("01-default-arguments", "numba==0+untagged.1", CANNOT_TELL),
+        ("03-jit-options", "cuda-core==0.1.0", CANNOT_TELL),
+        ("03-jit-options", "cuda-core==0.1.1", AFFECTED),
+        ("05-device-arrays", "nanobind==0.2.0", CANNOT_TELL),
+        ("05-device-arrays", "nanobind==unknown", CANNOT_TELL),
+        ("05-device-arrays", f"nanobind=={'9' * 5000}.1", CANNOT_TELL),
+        ("05-device-arrays", "nanobind==2.1.0.dev1", AFFECTED),
+        ("05-device-arrays", "nanobind==2.2.0", NOT_AFFECTED),
+        ("04-fused-scalars", "cupy==13.2 numpy==2.0.0", AFFECTED),
+        ("04-fused-scalars", "cupy==13.1.0 numpy==2.0.0", NOT_AFFECTED),
+        ("04-fused-scalars", "cupy-cuda12x==13.4.0 numpy==1.26.4", NOT_AFFECTED),
+        ("04-fused-scalars", "cupy-cuda12x==13.4.0", CANNOT_TELL),
+        (
+            "04-fused-scalars",
+            "cupy-cuda11x==13.4.0 cupy-cuda12x==14.2.0 numpy==2.2.6",
+            CANNOT_TELL,
+        ),
+        (
+            "04-fused-scalars",
+            "cupy-cuda11x==13.4.0 cupy-cuda12x==13.4.0 numpy==2.2.6",
+            AFFECTED,
+        ),
+        ("18-numpy-2.5", "numba-cuda==0.30.4 numpy==2.5.0", AFFECTED),
+        ("18-numpy-2.5", "numba-cuda==0.30.5 numpy==2.5.5", CANNOT_TELL),
+        ("18-numpy-2.5", "numba-cuda==0.20.1 numpy==2.5.5", NOT_AFFECTED),
+        ("18-numba-0.66", "numba-cuda==0.17.0 numba==0.68.1", NOT_AFFECTED),
+        ("18-numba-0.66", "numba-cuda==0.18.0 numba==0.66.0", AFFECTED),
+        ("18-numba-0.66", "numba-cuda==0.30.3 numba==0.65.1", NOT_AFFECTED),
+        ("18-numba-0.66", "numba-cuda==0.30.4 numba==0.68.1", NOT_AFFECTED),
+        ("06-one-import", "numba-cuda-mlir==0.2.0", CANNOT_TELL),
+        ("06-one-import", "numba-cuda-mlir==0.5.2", AFFECTED),
+        ("06-one-import", "numba-cuda-mlir==0.5.3", NOT_AFFECTED),
+        ("06-still", "numba-cuda-mlir==0.6.0", AT_RISK),
+        ("06-still", "numba-cuda-mlir==0.6.1", CANNOT_TELL),
+        ("02-lost-flag", "numba-cuda-mlir==0.6.0", AT_RISK),
+        ("02-lost-flag", "numba-cuda==0.30.4", NOT_AFFECTED),
+        ("09-second-gpu", "numba-cuda==0.30.0", AFFECTED),
+        ("09-second-gpu", "numba-cuda==0.20.1", NOT_AFFECTED),
+        ("07-freed-in-flight", "cuda-core==0.3.2", AFFECTED),
+        ("07-freed-in-flight", "cuda-core==0.4.0", NOT_AFFECTED),
+        ("11-byte-offset", "cuda-core==1.1.1", AFFECTED),
+        ("11-byte-offset", "cuda-core==1.2.0", NOT_AFFECTED),
+        ("12-sort-out-of-memory", "cupy-cuda12x==14.0.1", AFFECTED),
+        ("10-unchecked-signature", "numba==0.68.1", AT_RISK),
+        ("10-unchecked-signature", "numba-cuda==0.31.0", CANNOT_TELL),
+        ("14-two-billion", "numba-cuda-mlir==0.6.0", AT_RISK),
+        ("14-two-billion", "numba==0.58.1", AFFECTED),
+        ("14-two-billion", "numba==0.59.0", NOT_AFFECTED),
+        ("14-cumsum", "cupy==12.3.0", CANNOT_TELL),
+        ("two-cupys", "cupy-cuda11x==13.4.0 cupy-cuda12x==13.4.0", AFFECTED),
+        ("two-cupys", "cupy==14.2.0", NOT_AFFECTED),
+    ],
+)
+def test_releases_at_the_edges(name, pins, expected):
+    assert judge(name, pins) == expected
+
+
+@pytest.mark.parametrize(
+    ("pins", "expected"),
+    [
+        ("numba==0.53.0", AFFECTED),
+        ("numba==0.52.0", CANNOT_TELL),
+        ("numba==0.63.0", NOT_AFFECTED),
+        ("numba==0.65.1 numba-cuda==0.8.0", AFFECTED),
+        ("numba==0.59.1 numba-cuda==0.8.1", NOT_AFFECTED),
+        ("numba==0.60.0 numba-cuda==0.0.0", AFFECTED),
+        ("numba==0.68.1 numba-cuda==0.0.1", NOT_AFFECTED),
+    ],
+)
+def test_old_numba_beside_driver_580(pins, expected):
+    assert judge("19-driver-580", pins, "13.0") == expected
+    assert judge("19-driver-580", pins, "12.4") == NOT_AFFECTED
+    without = judge("19-driver-580", pins)
+    assert without == (NOT_AFFECTED if expected == NOT_AFFECTED else CANNOT_TELL)
+
+
+@pytest.mark.parametrize(
+    ("nvrtc", "driver", "expected"),
+    [
+        ("12.9.86", "13.0", NOT_AFFECTED),
+        ("12.0.140", "12.0", NOT_AFFECTED),
+        ("12.9.86", "12.4", AT_RISK),
+        ("13.0.88", "12.9", AFFECTED),
+        ("weird", "13.0", CANNOT_TELL),
+        ("12.9.86", None, CANNOT_TELL),
+    ],
+)
+def test_nvrtc_and_the_driver(nvrtc, driver, expected):
+    assert judge("nvrtc-and-driver", f"nvidia-cuda-nvrtc-cu12=={nvrtc}", driver) == expected
+
+
+NVVM_12, NVVM = "nvidia-cuda-nvcc-cu12==12.9.86", "nvidia-nvvm==13.4.92"
+LINK_12, LINK = "nvidia-nvjitlink-cu12==12.9.86", "nvidia-nvjitlink==13.0.88"
+NEW_LINK = "nvidia-nvjitlink==13.5.37"
+NVRTCS = "nvidia-cuda-nvrtc-cu12==12.9.86 nvidia-cuda-nvrtc==13.4.92"
+
+
+@pytest.mark.parametrize(
+    ("pins", "expected"),
+    [
+        ("", NOT_AFFECTED),
+        (NVVM, NOT_AFFECTED),
+        (LINK, NOT_AFFECTED),
+        (f"numba-cuda==0.30.4 {NVVM} {LINK}", AFFECTED),
+        (f"{NVVM} {LINK}", AT_RISK),
+        (f"numba-cuda==0.30.4 {NVVM} {NEW_LINK}", NOT_AFFECTED),
+        (f"nvidia-nvvm==weird {LINK}", CANNOT_TELL),
+        (f"numba-cuda==0.30.4 {NVVM_12} {NVVM} {LINK_12}", AFFECTED),
+        (f"numba-cuda==0.30.4 {NVVM_12} {NVVM} {LINK_12} {NEW_LINK}", NOT_AFFECTED),
+        (f"numba-cuda==0.30.4 {NVVM_12} {NEW_LINK}", AT_RISK),
+        (f"numba-cuda==0.23.0 {NVVM_12} {NVVM} {LINK_12} cuda-pathfinder==1.1.0", CANNOT_TELL),
+        (f"numba-cuda==0.23.0 {NVVM_12} {NVVM} {LINK_12} cuda-pathfinder==1.2.0", AFFECTED),
+        (f"numba-cuda==0.23.0 {NVVM} {LINK} cuda-pathfinder==1.1.0", AFFECTED),
+        ("numba-cuda==0.30.4 cuda-nvvm-impl==13.4.92 libnvjitlink==13.0.88", AFFECTED),
+    ],
+)
+def test_nvvm_and_its_linker(pins, expected):
+    assert judge("nvvm-and-nvjitlink", pins) == expected
+
+
+@pytest.mark.parametrize(
+    ("pins", "expected"),
+    [
+        (f"cupy-cuda12x==14.2.0 {NVRTCS}", AT_RISK),
+        (f"cupy-cuda12x==14.2.0 nvidia-cuda-nvrtc-cu12==12.9.86 {NEW_LINK}", NOT_AFFECTED),
+        (f"cupy-cuda13x==14.2.0 {NVRTCS}", NOT_AFFECTED),
+        (f"cupy-cuda12x==13.6.0 {NVRTCS}", NOT_AFFECTED),
+        (f"cupy-cuda12x==weird {NVRTCS}", AT_RISK),
+        (f"cuda-bindings==12.9.10 {NVVM_12} {NVVM}", AT_RISK),
+        (f"cuda-bindings==12.9.0 {NVVM_12} {NVVM}", NOT_AFFECTED),
+        (f"cuda-bindings==12.9.1 cuda-pathfinder==1.1.0 {NVVM_12} {NVVM}", CANNOT_TELL),
+        (f"cuda-bindings==13.5.0 {NVVM_12} {NVVM}", NOT_AFFECTED),
+        (NVRTCS, NOT_AFFECTED),
+    ],
+)
+def test_two_toolkits(pins, expected):
+    assert judge("two-toolkits", pins) == expected
+
+
+def test_several_releases_of_one_package_cannot_be_told():
+    machine = Machine("python", "3.12.1", {"nanobind": "2.1.0, 3.1.0"})
+    assert {f.name: f.status for f in diagnose(machine)}["05-device-arrays"] == CANNOT_TELL
+
+
+def test_a_finding_names_both_releases_the_fix_and_the_chapter():
+    packages = {"nvidia-nvvm": "13.4.92", "nvidia-nvjitlink": "13.0.88"}
+    machine = Machine("python", "3.12.1", packages)
+    (found,) = (one for one in diagnose(machine) if one.name == "nvvm-and-nvjitlink")
+    assert found.why == "nvidia-nvvm 13.4.92, with nvidia-nvjitlink 13.0.88"
+    assert found.fix.startswith("Install an nvJitLink") and found.chapter.endswith(
+        "/08-newer.ipynb"
+    )
+
+
+def test_the_book_s_own_environment_is_at_risk_of_what_has_no_fix_and_of_nothing_else():
+    pins = re.findall(r"(?m)^([\w-]+)==([\w.]+)", (ROOT / "requirements.txt").read_text())
+    findings = diagnose(Machine("python", "3.12.1", dict(pins), cuda="13.0"))
+    found = {finding.name: finding.status for finding in findings if finding.status != NOT_AFFECTED}
+    ours = "numba-cuda", "cupy", "cuda-core"
+    at_risk = {
+        case.name
+        for case in doctor.CASES
+        for part in case.ranges
+        if part.everywhere and part.part in ours
+    }
+    assert found == dict.fromkeys(at_risk, AT_RISK)
+
+
+def test_it_needs_the_standard_library_and_python_3_9_only():
+    tree = ast.parse((ROOT / "casebook/doctor.py").read_text(), feature_version=(3, 9))
+    names = {alias.name for n in ast.walk(tree) if isinstance(n, ast.Import) for alias in n.names}
+    names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert {name.split(".")[0] for name in names} <= sys.stdlib_module_names
+    assert doctor.BOOK.split("/blob/")[0] == repository.ADDRESS
