@@ -25,6 +25,14 @@ class EnvironmentFailure(CasebookError):
     """The environment of a header could not be made, or is not what the header says."""
 
 
+class DownloadFailure(EnvironmentFailure):
+    """A package could not be downloaded: another try may succeed."""
+
+
+class MissingPython(EnvironmentFailure):
+    """This machine has no Python that the header allows, and uv could not download one."""
+
+
 class UnexpectedOutcome(CasebookError):
     """The script ended in another way than its header promises."""
 

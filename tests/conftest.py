@@ -12,7 +12,7 @@ from helpers import ROOT, SIX, cell, lock
 from jupyter_client.manager import start_new_kernel
 
 from casebook.cells.header import read
-from casebook.environments import create, gpu
+from casebook.environments import create, gpu, uv
 from casebook.errors import EnvironmentFailure
 
 
@@ -35,7 +35,7 @@ def no_gpu(monkeypatch):
 @pytest.fixture
 def empty_caches(tmp_path, monkeypatch, forgetful):
     """No environment is there yet, and uv has nothing in its cache nor in a wheelhouse."""
-    monkeypatch.setattr(create, "WHEELHOUSE", tmp_path / "wheelhouse")
+    monkeypatch.setattr(uv, "WHEELHOUSE", tmp_path / "wheelhouse")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("UV_CACHE_DIR", raising=False)
     return tmp_path / "cache"

@@ -14,7 +14,7 @@ from casebook.cells import notebook
 from casebook.cells.header import Header
 from casebook.cells.repository import ADDRESS, notebooks
 from casebook.cells.stamp import digest, of_outputs
-from casebook.environments.store import write_whole
+from casebook.environments.store import write_atomically
 
 CLAIMS = re.compile(
     r"(?m)^## What the (?:article|threads) said$"
@@ -69,7 +69,7 @@ class Chapter(notebook.Notebook):
 
     def write(self) -> None:
         """Store the notebook in the book's normal form, in one step."""
-        write_whole(self.path, f"{nbformat.writes(self.notebook).rstrip()}\n".encode())
+        write_atomically(self.path, f"{nbformat.writes(self.notebook).rstrip()}\n".encode())
 
     def headers(self, gpu: bool) -> list[Header]:
         """One header for each environment and build that the chapter uses.

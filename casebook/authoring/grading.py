@@ -24,10 +24,11 @@ from casebook.authoring.workshop import LEAD
 from casebook.cells.header import BLOCK
 from casebook.cells.repository import ROOT
 from casebook.environments import gpu
-from casebook.errors import EnvironmentFailure, WrongUse
+from casebook.errors import DownloadFailure, EnvironmentFailure, MissingPython, WrongUse
 
 LARGEST = 20_000_000  # bytes of a notebook's file
 MOST = 10_000_000  # characters that one exercise may print
+NOT_RUN = tuple(e.__name__ for e in (EnvironmentFailure, DownloadFailure, MissingPython))
 VERDICT = re.compile(r"(?m)^(Correct|Not yet)\b.*")
 YOURS = "# your code here"
 
@@ -213,7 +214,7 @@ def outcome(outputs, asked):
     ]
     verdicts = list(VERDICT.finditer(said))
     if errors and (not verdicts or verdicts[-1][1] == "Not yet"):
-        return "not run" if errors[0].startswith(EnvironmentFailure.__name__) else "error", errors[
+        return "not run" if errors[0].startswith(NOT_RUN) else "error", errors[
             0
         ]
     if not verdicts:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from casebook.authoring.chapters import Chapter
 from casebook.cells.stamp import digest
-from casebook.environments.store import write_whole
+from casebook.environments.store import write_atomically
 
 RECORD = ".casebook.json"  # {name of a copy: hash of the chapter that it was made from}
 
@@ -29,10 +29,10 @@ def copy(chapters: Iterable[Chapter], target: Path) -> dict[Path, str]:
     for chapter in chapters:
         path, text = target / chapter.path.name, chapter.path.read_text("utf-8")
         if not path.exists():
-            write_whole(path, text.encode())
+            write_atomically(path, text.encode())
             made_from[path.name] = digest(text)
             notes[path] = "new"
         elif made_from.get(path.name) != digest(text):
             notes[path] = "the chapter has changed since; delete this copy to get the new one"
-    write_whole(record, json.dumps(made_from, indent=1).encode())
+    write_atomically(record, json.dumps(made_from, indent=1).encode())
     return notes

@@ -7,7 +7,7 @@ import sys
 
 from casebook.authoring.releases.executor import team
 from casebook.environments import gpu
-from casebook.environments.store import one_at_a_time
+from casebook.environments.store import file_lock
 
 COMMAND = [sys.executable, "-m", "casebook", "execute"]
 
@@ -27,8 +27,8 @@ def execute(books, cluster):
 
 def on_one_gpu(name):
     """A worker may do several jobs at a time, and several workers may have the same GPU, so each waits for it."""
-    with one_at_a_time(gpu.lock(), lambda line: None):
-        return on_all_gpus(name, CUDA_VISIBLE_DEVICES=gpu.own())
+    with file_lock(gpu.lock(), lambda line: None):
+        return on_all_gpus(name, CUDA_VISIBLE_DEVICES=gpu.visible())
 
 
 def on_all_gpus(name, **variables):

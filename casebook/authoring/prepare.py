@@ -1,89 +1,112 @@
-"""`python -m casebook prepare`: the environments of the chapters, made before they are needed."""
+"""`python -m casebook prepare`: create the environments of the chapters before they are used."""
 
+import os
+import signal
 import sys
 import time
+from collections import Counter
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
 
 from casebook.authoring import chapters
+from casebook.cells.header import Header
 from casebook.environments import create, gpu
 from casebook.environments.build import build
-from casebook.environments.store import open_store, writing
-from casebook.errors import CasebookError
+from casebook.environments.store import create_shared_folder, explain_disk_errors
+from casebook.errors import CasebookError, DownloadFailure, MissingPython
+
+Failures = list[tuple[Header, CasebookError]]
 
 
-def prepare(names, every=False, into=None):
-    """Make every environment that the chapters need on this machine (or on any), so that running them later needs no network.
+def prepare(names: list[str], every: bool = False, into: Path | None = None) -> int:
+    """Create the environments that the chapters need here (or on any machine: `every`).
 
-    `into`: in this folder, which all users of the machine may then read, in place of one's own.
+    With `into` in that folder, for all users of the machine. Running the chapters later needs no
+    network. Returns 1 where one failed; one for which there is no Python is skipped.
     """
     if into:
         into = into.resolve()
-        with writing(into):
-            open_store(into)
+        with explain_disk_errors(into):
+            create_shared_folder(into)
     books = chapters.load(names)
-    here = every or bool(gpu.find())
-    wanted = chapters.distinct(h for book in books for h in book.headers(gpu=here))
-    left_out = len(chapters.distinct(h for book in books for h in book.headers(gpu=True))) - len(
-        wanted
+    on_gpu, headers = (
+        chapters.distinct(h for book in books for h in book.headers(gpu=which))
+        for which in (True, every or bool(gpu.find()))
     )
-    failed = 0
-    for number, (line, whole) in enumerate(side_by_side(wanted, into), 1):
-        show(f"[{number}/{len(wanted)}] {line}", "\n")
-        failed += not whole
-    if left_out:
-        print(f"{left_out} more are for GPU cells alone: not made, this machine has no NVIDIA GPU")
-    if into and not failed:
-        print(
-            f"Whoever sets CASEBOOK_ENVIRONMENTS={into} runs these cells without making anything."
-        )
+    failures = create_all(headers, into)
+    if again := [head for head, error in failures if isinstance(error, DownloadFailure)]:
+        print(f"trying again: {count(len(again))} could not be downloaded")
+        failures = [f for f in failures if f[0] not in again] + create_all(again, into)
+    skipped = [error for _, error in failures if isinstance(error, MissingPython)]
+    for reason, number in Counter(map(str, skipped)).items():
+        print(f"skipped {count(number)} ({reason})")
+    if left := len(on_gpu) - len(headers):
+        print(f"skipped {count(left)} used only by GPU cells (no NVIDIA GPU found)")
+    failed = [(h, error) for h, error in failures if not isinstance(error, MissingPython)]
+    if failed:
+        print(f"{count(len(failed))} could not be created:")
+        for header, error in failed:
+            print(f"  {label(header)}: {error}")
+    elif into:
+        print(f"To use these environments, set CASEBOOK_ENVIRONMENTS={into}")
     return bool(failed)
 
 
-def side_by_side(heads, into):
-    """What became of each environment, as it ends: one waits for the network while another is compiled, which takes longest."""
-    pool = ThreadPoolExecutor()
-    try:
-        begun = [
-            pool.submit(prepare_one, head, into)
-            for head in sorted(heads, key=lambda head: not head.build)
-        ]
-        for ended in as_completed(begun):
-            yield ended.result()
-    finally:
-        pool.shutdown(cancel_futures=True)  # after Ctrl-C nothing more begins
+def count(number: int) -> str:
+    return f"{number} environment{'s' * (number != 1)}"
 
 
-def prepare_one(head, into):
-    """Make one environment; a line that says how that went, and False where it failed."""
+def create_all(headers: Iterable[Header], into: Path | None) -> Failures:
+    """Create environments side by side, as one downloads while another compiles; who failed."""
+    headers = sorted(headers, key=lambda header: not header.build)  # compiling takes longest
+    failures = []
+    with ThreadPoolExecutor() as pool:
+        try:
+            begun = {pool.submit(create_one, header, into): header for header in headers}
+            for number, ended in enumerate(as_completed(begun), 1):
+                line, error = ended.result()
+                show(f"[{number}/{len(begun)}] {label(begun[ended])}: {line}", "\n")
+                if error:
+                    failures.append((begun[ended], error))
+        except KeyboardInterrupt:  # no thread can be interrupted; what it runs ends with us
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGINT)
+    return failures
+
+
+def create_one(header: Header, into: Path | None) -> tuple[str, CasebookError | None]:
+    """Create one environment, with its build. How that ended, and the error where it failed."""
     start = time.monotonic()
-    label = f"{', '.join(head.dependencies[:2]) or 'the standard library'}{' …' if len(head.dependencies) > 2 else ''}"
-    builds = head.build and (gpu.find() or not head.gpu)
-    if builds:
-        label += f", builds {head.build}/ in mode {'cuda' if head.gpu else 'host'}"
 
-    def report(line):
+    def report(line: str) -> None:
         if sys.stdout.isatty():
-            show(f"{label}: {line[:50]} {time.monotonic() - start:.0f} s", "")
+            show(f"{label(header)}: {line[:50]} {time.monotonic() - start:.0f} s", "")
 
     try:
-        made = create.make(head, report, into)
-        if builds:
-            build(head, made, report, into)
+        made = create.make(header, report, into)
+        if builds(header):
+            build(header, made, report, into)
     except CasebookError as error:
-        return f"{label}: {error}", False
-    return f"{label}: ready, {time.monotonic() - start:.1f} s{origin(head, made)}", True
+        return str(error), error
+    where = f", in {made.root.parents[1]}" if made.shared else ""
+    return "; ".join([f"ready, {time.monotonic() - start:.1f} s{where}", *made.notes]), None
 
 
-def show(text, end):
+def builds(header: Header) -> bool:
+    """True where the folder that a header names is built on this machine."""
+    return bool(header.build and (gpu.find() or not header.gpu))
+
+
+def label(header: Header) -> str:
+    """The first dependencies of a header, and what is built with them."""
+    text = ", ".join(header.dependencies[:2]) or "the standard library"
+    text += " …" * (len(header.dependencies) > 2)
+    mode = "cuda" if header.gpu else "host"
+    return text + f", builds {header.build}/ in mode {mode}" * builds(header)
+
+
+def show(text: str, end: str) -> None:
     """Print in the place of the progress that a terminal shows."""
-    print(
-        (f"\r\x1b[K{text}" if sys.stdout.isatty() else text) + end, end="", flush=True
-    )  # in one: several threads show something
-
-
-def origin(head, made):
-    """That an environment comes from a shared folder, or why it does not."""
-    if made.shared:
-        return f", in {made.root.parents[1]}"
-    notes = create.of_others(head)[1]
-    return f"; {', '.join(notes)}" if notes else ""
+    start = "\r\x1b[K" if sys.stdout.isatty() else ""
+    print(start + text + end, end="", flush=True)  # in one: several threads print

@@ -1,7 +1,8 @@
-"""Compiled modules, shared: what uv links from its cache into several environments is compiled once, not in each of them.
+"""Shared bytecode: what uv links from its cache into several environments is compiled once.
 
-Python keeps the compiled `x.py` in the folder `__pycache__` beside it, under a name that says which Python, and takes it only where
-time and size of `x.py` are still those that it was compiled from. So two environments may share such a folder.
+Python keeps the compiled `x.py` in the folder `__pycache__` beside it, under a name that says which
+Python, and takes it only where time and size of `x.py` are still those that it was compiled from.
+So two environments may share such a folder.
 """
 
 import collections
@@ -9,11 +10,12 @@ import csv
 from pathlib import Path
 
 
-def share(site, store):
-    """Let the packages in the folder `site` keep what is compiled in `store`, beside the same packages of other environments.
+def share(site: Path, store: Path) -> None:
+    """Let packages in `site` keep their bytecode in `store`, with the same ones elsewhere.
 
-    The same packages are those with the same files: one that was copied has files of its own, and is left alone. A folder that several
-    packages fill keeps what is compiled there, as does one that came with something compiled: numpy.distutils 1.26.4 does.
+    The same packages are those with the same files (hard links): a copied one is left alone. A
+    folder that several packages fill keeps its bytecode, as does one that came with some:
+    numpy.distutils 1.26.4 does.
     """
     owners = collections.defaultdict(set)
     for record in site.glob("*.dist-info/RECORD"):

@@ -1,169 +1,183 @@
-"""From header to interpreter: each distinct environment is made once, with uv; all cells and chapters share it.
+"""From header to interpreter: each distinct environment is created once, with uv, and shared.
 
-It is taken from the first folder that holds it whole: those that CASEBOOK_ENVIRONMENTS names, then one's own, where it is made.
+It is taken from the first folder that holds it complete: those that CASEBOOK_ENVIRONMENTS names,
+then the user's own, where it is created.
 """
 
+import functools
 import json
 import os
-import re
-import shutil
-import signal
 import subprocess
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from casebook.cells.repository import ROOT
+from casebook.cells.header import Header
+from casebook.environments import uv
 from casebook.environments.bytecode import share
 from casebook.environments.store import (
     cache,
-    closed_to_some,
-    make_once,
-    open_to_all,
-    shared,
-    writing,
+    create_atomically,
+    explain_disk_errors,
+    first_private_parent,
+    make_world_readable,
+    shared_folders,
 )
-from casebook.environments.venv import Environment, cannot_start, lost_file
+from casebook.environments.uv import Report, silent
+from casebook.environments.venv import Environment
 from casebook.errors import EnvironmentFailure
 
-WHEELHOUSE = ROOT / "wheelhouse"  # in a clone, one more place where uv finds packages
-FOREIGN = ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME", "CONDA_PREFIX")
-
-_made = {}
+_made: dict[tuple[str, Path | None], Environment] = {}
 
 
-def make(header, report=lambda line: None, into=None):
-    """Environment of a header, complete and checked; made when it is not there. `report` gets lines of progress.
+def make(header: Header, report: Report = silent, into: Path | None = None) -> Environment:
+    """Environment of a header, complete and checked; created when it is not there.
 
-    `into` is a folder that others will share, in place of one's own. Raises EnvironmentFailure where the environment cannot be made,
-    or where the header's dependencies are not the complete closure.
+    `into` is a folder that others will share, in place of the user's own. Raises EnvironmentFailure
+    where it cannot be created, or where the header's dependencies are incomplete.
     """
     environment = sync(header, report, into)
     check_closure(header, environment)
     return environment
 
 
-def sync(header, report=lambda line: None, into=None):
+def sync(header: Header, report: Report = silent, into: Path | None = None) -> Environment:
     """Environment of a header, without a look at its closure."""
     known = _made.get((header.environment_key, into))
-    if known and known.python.exists():
-        return known
-    found, notes = (None, []) if into else of_others(header)
-    _made[header.environment_key, into] = found or own(header, report, into, notes)
-    return _made[header.environment_key, into]
+    if not known or not known.python.exists():
+        found, notes = (None, []) if into else find_shared(header)
+        known = found or create(header, report, into, notes)
+        _made[header.environment_key, into] = known
+    return known
 
 
-def of_others(header):
-    """The environment in the first shared folder that holds it whole, or None; and why it was not taken from others, in sentences."""
-    notes = []
-    for folder in shared():
+def find_shared(header: Header) -> tuple[Environment | None, list[str]]:
+    """The environment in the first shared folder that holds it complete, or None.
+
+    With it come sentences that say why it was not taken from others.
+    """
+    notes: list[str] = []
+    for folder in shared_folders():
         found = Environment.at(folder / "environments" / header.environment_key, shared=True)
-        if found and not (
-            lost := cannot_start(found.python) or lost_file(found.site) or found.lacks(header)
-        ):
-            return found, notes
-        if found:
-            notes.append(f"the environment in {folder} is damaged: {lost} is missing")
+        if found.root.exists():
+            if not (damage := found.damage(header)):
+                return found, notes
+            notes.append(f"the environment in {folder} is damaged: {damage}")
         elif not os.access(folder / "environments", os.R_OK | os.X_OK):
             notes.append(f"{folder}, which CASEBOOK_ENVIRONMENTS names, cannot be read")
     return None, notes
 
 
-def own(header, report, into, notes):
-    """The environment in one's own folder (or `into`), made where it is not there; then `notes` belong to its progress."""
+def create(header: Header, report: Report, into: Path | None, notes: list[str]) -> Environment:
+    """The environment in the user's own folder, or `into`; created where it is not complete.
+
+    `notes` are reported only when it is created.
+    """
     store = into or cache()
     root = store / "environments" / header.environment_key
+    damage = ""
 
-    def whole(root):
-        found = Environment.at(root)
-        return found is not None and not found.lacks(header)
+    def complete(root: Path) -> bool:
+        nonlocal damage
+        damage = Environment.at(root).damage(header) if root.exists() else ""
+        return root.exists() and not damage
 
-    def fill(half):
+    def fill(partial: Path) -> None:
+        if damage:
+            notes.append(f"the environment in {root} was damaged ({damage}) and is created anew")
         for note in notes:
             report(note)
-        install(header, half, report, into)
+        install(header, partial, report, into)
 
-    with writing(store):
-        make_once(root, fill, report, whole)
-    return Environment.at(root)
+    with explain_disk_errors(store):
+        create_atomically(root, fill, report, complete)
+    return Environment.at(root, notes=tuple(notes))
 
 
-def install(header, half, report, into):
-    """Make the environment of a header in a new folder, which may get another name: `relocatable` keeps its path out of its scripts."""
-    create(header, header.requires_python, half, report, into)
-    python = half / "bin" / "python"
-    if (
-        into
-        and (readable := readable_python([python.resolve(), *pythons(header)], into))
-        != python.resolve()
-    ):
-        create(header, readable, half, report, into)
-    pins = ["pip", "install", "--python", python, *header.dependencies]
-    variables = (
-        one_disk(into) | {"UV_COMPILE_BYTECODE": "1", "UV_LINK_MODE": "hardlink"} if into else {}
-    )
-    status, _ = (
-        ask(lambda line: None, *pins, "--offline", folder=half, variables=variables)
-        if header.dependencies
-        else (0, "")
-    )
-    if status:
-        status, said = ask(report, *pins, folder=half, variables=variables)
+def install(header: Header, partial: Path, report: Report, into: Path | None) -> None:
+    """Create the environment of a header in a new folder, which may get another name."""
+    extra = variables_for_all(into) if into else {}
+    create_venv(header, partial, report, into, extra)
+    created = Environment.at(partial)
+    if header.dependencies:
+        pins = "pip", "install", "--python", created.python, *header.dependencies
+        status, text = uv.run(silent, *pins, "--offline", folder=partial, extra=extra)
+        damaged = "wheel is invalid" in text if status else created.damage(header)
+        if status or damaged:
+            again = ["--reinstall"] if damaged else []  # past the files in uv's cache
+            status, text = uv.run(report, *pins, *again, folder=partial, extra=extra)
         if status:
-            raise EnvironmentFailure(explain(said, header, into or cache().parent))
+            raise uv.failure(text, header, into or cache().parent)
     if into:
-        open_to_all(half)
+        make_world_readable(partial)
     else:
-        share(Environment.at(half).site, cache() / "bytecode")
+        share(created.site, cache() / "bytecode")
 
 
-def create(header, python, half, report, into):
-    """An environment without packages, for a Python or a range of versions."""
-    status, said = ask(
-        report, "venv", "--no-project", "--relocatable", "--clear", "--python", python, half
-    )
-    if status:
-        raise EnvironmentFailure(explain(said, header, into or cache().parent))
+def create_venv(
+    header: Header, partial: Path, report: Report, into: Path | None, extra: dict[str, str]
+) -> None:
+    """An environment without packages; `relocatable` keeps its path out of its scripts."""
+
+    def venv(python: str | Path) -> Path:
+        options = "--no-project", "--relocatable", "--clear", "--python", python
+        status, text = uv.run(report, "venv", *options, partial, extra=extra)
+        if status:
+            raise uv.failure(text, header, into or cache().parent)
+        return (partial / "bin" / "python").resolve()
+
+    python = venv(header.requires_python)
+    if into and first_private_parent(python):
+        if python.is_relative_to(into):  # downloaded by uv, maybe just now
+            make_world_readable(into / "python")
+        else:
+            venv(first_public(installed_pythons(header), into))
 
 
-def readable_python(pythons, into):
+def first_public(pythons: list[Path], into: Path) -> Path:
     """The first of some interpreters that every user can run."""
-    found = next((python for python in pythons if not closed_to_some(python)), None)
-    if not found:
-        raise EnvironmentFailure(
-            f"other users cannot read {pythons[0]}: install a Python for all of them, "
-            f"`uv python install --install-dir {into}/python 3.12 && chmod -R a+rX {into}/python`"
-        )
-    return found
-
-
-def pythons(header):
-    """The installed interpreters that a header allows, as uv finds them."""
-    command = [
-        uv(),
-        "python",
-        "list",
-        "--only-installed",
-        "--output-format",
-        "json",
-        header.requires_python,
-    ]
-    listed = subprocess.run(
-        command,
-        env=uv_variables(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        check=True,
+    for python in pythons:
+        if not first_private_parent(python):
+            return python
+    raise EnvironmentFailure(
+        "other users cannot run any Python that the cells need: install one for all, "
+        f"`uv python install --install-dir {into}/python 3.12`, then try again"
     )
-    return [Path(python["path"]) for python in json.loads(listed.stdout)]
 
 
-def check_closure(header, environment):
-    """Compare what is installed with what the header declares."""
-    declared = {
-        canonicalize_name(r.name): next(iter(r.specifier)).version for r in header.requirements
-    }
+def installed_pythons(header: Header) -> list[Path]:
+    """The installed interpreters that a header allows, as uv finds them."""
+    answer = ask_python("list", "--only-installed", "--output-format=json", header.requires_python)
+    return [Path(python["path"]) for python in json.loads(answer.stdout or "[]")]
+
+
+def missing_python(header: Header) -> str | None:
+    """Why no environment can be created for a header here: no Python that it allows is installed.
+
+    None where one is, or where the environment exists. Nothing is downloaded.
+    """
+    stores = [*shared_folders(), cache()]
+    if any((store / "environments" / header.environment_key).exists() for store in stores):
+        return None
+    if has_python(header.requires_python):
+        return None
+    return f"no Python {header.requires_python} on this machine"
+
+
+@functools.cache
+def has_python(requires: str) -> bool:
+    return ask_python("find", "--system", requires).returncode == 0
+
+
+def ask_python(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The answer of `uv python`, which downloads nothing."""
+    command = [uv.executable(), "python", arguments[0], "--no-python-downloads", *arguments[1:]]
+    return subprocess.run(command, env=uv.variables(), capture_output=True, text=True)
+
+
+def check_closure(header: Header, environment: Environment) -> None:
+    """Compare the packages that are installed with those that the header declares."""
+    declared = {canonicalize_name(r.name) for r in header.requirements}
     undeclared = sorted(
         f"{name}=={version}"
         for name, version in environment.installed().items()
@@ -171,83 +185,25 @@ def check_closure(header, environment):
     )
     if undeclared:
         raise EnvironmentFailure(
-            f"dependencies is not the complete closure: add {', '.join(undeclared)} "
+            f"dependencies is incomplete: add {', '.join(undeclared)} "
             "(`python -m casebook pin` writes them)"
         )
 
 
-def uv():
-    """Path of uv: the one beside this Python, else the one on the PATH."""
-    try:
-        from uv import find_uv_bin
-
-        return find_uv_bin()
-    except (ImportError, FileNotFoundError):
-        found = shutil.which("uv")
-    if not found:
-        raise EnvironmentFailure("uv is not installed: `pip install uv`, then run the cell again")
-    return found
-
-
-def uv_variables():
-    """The environment variables for uv, those of another Python left out."""
-    chosen = {key: value for key, value in os.environ.items() if key not in FOREIGN} | {
-        "NO_COLOR": "1"
+def variables_for_all(folder: Path) -> dict[str, str]:
+    """Variables with which uv fills a folder for all users, and uses the Pythons in it."""
+    return cache_on_same_filesystem(folder) | {
+        "UV_PYTHON_INSTALL_DIR": str(folder / "python"),
+        "UV_COMPILE_BYTECODE": "1",
+        "UV_LINK_MODE": "hardlink",
     }
-    places = os.environ.get("UV_FIND_LINKS"), WHEELHOUSE.is_dir() and str(WHEELHOUSE)
-    return chosen | {"UV_FIND_LINKS": ",".join(filter(None, places))}
 
 
-def one_disk(folder):
-    """Variables for uv that let a folder share its files with uv's cache: one of its own where that is on another file system."""
+def cache_on_same_filesystem(folder: Path) -> dict[str, str]:
+    """A variable that gives uv a cache in a folder where its own is on another file system.
+
+    From a cache on the same one, files are linked, not copied.
+    """
     usual = Path(os.environ.get("UV_CACHE_DIR") or cache().parent / "uv")
     same = usual.exists() and usual.stat().st_dev == folder.stat().st_dev
     return {} if same else {"UV_CACHE_DIR": str(folder / "uv")}
-
-
-def ask(report, *arguments, folder=None, variables=()):
-    """Run uv, in a folder; `report` gets the lines of its progress. Returns its exit status and what it said."""
-    command = [uv(), *map(str, arguments), "--no-progress"]
-    with subprocess.Popen(
-        command,
-        cwd=folder,
-        env=uv_variables() | dict(variables),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-    ) as process:
-        lines = []
-        for line in process.stderr:
-            lines.append(line)
-            report(line.strip())
-    if process.returncode == -signal.SIGINT:
-        raise KeyboardInterrupt  # Ctrl-C reaches uv, too, and is no answer of its
-    return process.returncode, "".join(lines)
-
-
-def explain(text, header, folder):
-    """What uv said about an environment for `folder`, as one sentence for a reader who has never heard of uv."""
-    names = [f"{r.name}=={next(iter(r.specifier)).version}" for r in header.requirements]
-    if "No space left on device" in text:
-        return f"cannot make an environment of {len(names)} packages in {folder}: No space left on device"
-    if re.search(
-        r"No interpreter found|Failed to inspect Python interpreter|python-build-standalone", text
-    ):
-        return f"no Python {header.requires_python} on this machine, and uv could not fetch one"
-    if re.search(
-        r"dns error|Network|network|Failed to fetch|Failed to download|Could not connect|request for url",
-        text,
-    ):
-        named = [n for n in names if re.search(rf"[/`]{n.split('==')[0]}[/`=]", text)] or names
-        return f"no network, or no answer: {' or '.join(named)} could not be downloaded"
-    if reason := contradiction(text):
-        return f"the dependencies cannot be installed together: {reason}"
-    return "uv could not make the environment:\n" + text.strip()
-
-
-def contradiction(text):
-    """Why there is no set of packages, as uv said; "" where it said something else."""
-    found = re.search(r"(?s)No solution found.*?cause: (.*?)(?:\n\s*\n|$)", text)
-    return " ".join(found[1].split()) if found else ""

@@ -1,9 +1,12 @@
 """The CUDA_HOME layout that Numba's built-in target and numba-cuda before 0.9 search.
 
-They know nothing of wheels and look for CUDA_HOME/nvvm/lib64/libnvvm.so.<digits>; the wheel holds libnvvm.so. So link
-what the environment's own wheels hold into the places where they look.
+They know nothing of wheels and look for CUDA_HOME/nvvm/lib64/libnvvm.so.<digits>; the wheel holds
+libnvvm.so. So the files of the environment's wheels are linked into the places where they look.
 """
 
+from pathlib import Path
+
+from casebook.environments.venv import Environment
 from casebook.errors import EnvironmentFailure
 
 LINKS = {  # place in CUDA_HOME: (file in site-packages/nvidia, wheel that holds it)
@@ -14,13 +17,13 @@ LINKS = {  # place in CUDA_HOME: (file in site-packages/nvidia, wheel that holds
 }
 
 
-def lay_out(environment, home):
-    """The layout for an environment, as a new folder `home`: links alone, so that each run makes its own."""
+def lay_out(environment: Environment, home: Path) -> Path:
+    """The layout for an environment, as a new folder `home`: links alone, for one run."""
     for place, (file, wheel) in LINKS.items():
         target = environment.site / "nvidia" / file
         if not target.exists():
             raise EnvironmentFailure(
-                f"cuda-home needs {file}, which is in the wheel {wheel}: add that package to dependencies"
+                f"cuda-home needs {file} of the wheel {wheel}: add that package to dependencies"
             )
         link = home / place
         link.parent.mkdir(parents=True, exist_ok=True)

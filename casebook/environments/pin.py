@@ -1,6 +1,7 @@
 """`python -m casebook pin`: a cell or script with the dependencies of its header completed."""
 
 import dataclasses
+import re
 import sys
 
 from packaging.utils import canonicalize_name
@@ -8,10 +9,14 @@ from packaging.utils import canonicalize_name
 from casebook.cells import header
 from casebook.cells.notebook import text_of
 from casebook.environments import create
+from casebook.environments.wheels import without_wheel
 
 
-def pin(path):
-    """Print it: every package that the dependencies need is in the list, with its version."""
+def pin(path: str) -> int:
+    """Print it: every package that the dependencies need is in the list, with its version.
+
+    Status 1 where a pin has no wheel for a Python that requires-python promises.
+    """
     text = sys.stdin.read() if path == "-" else text_of(path)
     head = header.read(text)
     installed = create.sync(head, lambda line: print(line, file=sys.stderr)).installed()
@@ -19,8 +24,14 @@ def pin(path):
     complete = head.dependencies + tuple(
         f"{name}=={version}" for name, version in sorted(installed.items()) if name not in written
     )
-    block = header.BLOCK.search(text)
-    _, tool, options = block[0].partition("# [tool")
-    ours = dataclasses.replace(head, dependencies=complete).script_block().removesuffix("# ///\n")
-    print(text[: block.start()] + ours + (tool + options or "# ///") + text[block.end() :], end="")
-    return 0
+    head = dataclasses.replace(head, dependencies=complete)
+
+    def completed(block: re.Match[str]) -> str:
+        _, tool, options = block[0].partition("# [tool")
+        return head.script_block().removesuffix("# ///\n") + (tool + options or "# ///")
+
+    print(header.BLOCK.sub(completed, text, count=1), end="")
+    missing = sorted(without_wheel([head]))
+    for python, name in missing:
+        print(f"{name} has no wheel for Python {python}: narrow requires-python", file=sys.stderr)
+    return bool(missing)

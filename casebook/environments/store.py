@@ -1,12 +1,13 @@
-"""The folders that keep what casebook makes: one's own, and those that somebody filled for everybody.
+"""The folders that keep what casebook creates: the user's own, and shared ones that are only read.
 
-Each holds environments/, builds/ and python/. Nothing in them is ever seen half made: it gets its name when it is whole.
+Each holds environments/, builds/ and python/. A folder gets its name when it is complete.
 """
 
 import errno
 import fcntl
 import os
 import shutil
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from casebook.errors import EnvironmentFailure
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR)
 
 
-def cache():
+def cache() -> Path:
     """The folder for everything that casebook keeps between runs."""
     try:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "casebook"
@@ -23,18 +24,15 @@ def cache():
         raise EnvironmentFailure("no home directory found: set HOME or XDG_CACHE_HOME") from None
 
 
-def shared():
-    """The folders of CASEBOOK_ENVIRONMENTS: they are searched before one's own, and never written."""
-    return [
-        Path(folder)
-        for folder in os.environ.get("CASEBOOK_ENVIRONMENTS", "").split(os.pathsep)
-        if folder
-    ]
+def shared_folders() -> list[Path]:
+    """The folders of CASEBOOK_ENVIRONMENTS: searched before the user's own, and never written."""
+    named = os.environ.get("CASEBOOK_ENVIRONMENTS", "").split(os.pathsep)
+    return [Path(folder) for folder in named if folder]
 
 
 @contextmanager
-def writing(folder=None):
-    """Turns a disk that is full, or a folder that may not be written, into one sentence."""
+def explain_disk_errors(folder: Path | None = None) -> Iterator[None]:
+    """Re-raise disk-full and permission errors as EnvironmentFailure."""
     try:
         yield
     except OSError as error:
@@ -43,66 +41,76 @@ def writing(folder=None):
         raise EnvironmentFailure(f"cannot write to {folder or cache()}: {error.strerror}") from None
 
 
-def make_once(target, fill, report, whole=Path.exists):
-    """Folder `target`, filled by `fill(half)` unless it is `whole` already.
+def create_atomically(
+    target: Path,
+    fill: Callable[[Path], None],
+    report: Callable[[str], None],
+    complete: Callable[[Path], bool] = Path.exists,
+) -> Path:
+    """Folder `target`, filled by `fill(partial)` unless it is `complete` already.
 
-    Processes that want the same one wait for the first; one that is killed leaves a half, which the next one removes.
+    Processes that want the same one wait for the first. What a killed one left is removed.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    if not whole(target):
-        half = target.with_name(f"{target.name}.half")
-        with one_at_a_time(target.with_name(f"{target.name}.lock"), report):
-            if not whole(target):
-                shutil.rmtree(half, ignore_errors=True)
+    if not complete(target):
+        partial = target.with_name(f"{target.name}.partial")
+        with file_lock(target.with_name(f"{target.name}.lock"), report):
+            if not complete(target):
+                if partial.exists():
+                    report(f"removing {partial.name}, which an interrupted run left")
+                    shutil.rmtree(partial, ignore_errors=True)
                 try:
-                    fill(half)
+                    fill(partial)
                     shutil.rmtree(target, ignore_errors=True)
-                    half.rename(target)
+                    partial.rename(target)
                 finally:
-                    shutil.rmtree(half, ignore_errors=True)
+                    shutil.rmtree(partial, ignore_errors=True)
     return target
 
 
 @contextmanager
-def one_at_a_time(path, report):
+def file_lock(path: Path, report: Callable[[str], None]) -> Iterator[None]:
     """Hold a lock file."""
     with path.open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            report("waiting for another one to make the same")
+            report("waiting for another process that is creating it")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-def write_whole(path, content):
-    """Write a file in one step, so that an interrupt leaves the old one. `content`: bytes."""
-    half = path.with_name(f".{path.name}.half")
-    half.write_bytes(content)
-    half.replace(path)
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file in one step, so that an interrupt leaves the old one."""
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_bytes(content)
+    partial.replace(path)
 
 
-def open_store(folder):
-    """A folder for everybody. Raises EnvironmentFailure where it lies in one that other users may not enter."""
-    for place in (folder, *(folder / name for name in ("environments", "builds", "python"))):
-        place.mkdir(parents=True, exist_ok=True)
-        place.chmod(0o755)
-    if closed := closed_to_some(folder):
-        raise EnvironmentFailure(f"other users could not read {folder}: {closed} is closed to them")
+def create_shared_folder(folder: Path) -> None:
+    """Create a folder for all users.
+
+    Raises EnvironmentFailure where it lies in one that other users may not enter.
+    """
+    for path in (folder, *(folder / name for name in ("environments", "builds", "python"))):
+        path.mkdir(parents=True, exist_ok=True)
+        path.chmod(0o755)
+    if private := first_private_parent(folder):
+        raise EnvironmentFailure(
+            f"other users cannot read {folder}: choose another folder, or `chmod a+rx {private}`"
+        )
 
 
-def open_to_all(folder):
-    """Let every user read a folder and what is in it, and run what its owner can run, but not write: whatever the umask was."""
+def make_world_readable(folder: Path) -> None:
+    """Let all users read a folder and run what its owner can run, but not write."""
     for path in [folder, *folder.rglob("*")]:
         if not path.is_symlink():
             mode = path.stat().st_mode
             path.chmod((mode | (0o555 if mode & 0o100 else 0o444)) & ~0o022)
 
 
-def closed_to_some(path):
-    """The first folder on the way to a path, or the path itself, that other users cannot enter or read; None for none."""
+def first_private_parent(path: Path) -> Path | None:
+    """The first of a path's parents, or the path itself, that other users cannot enter or run."""
     path = path.resolve()
-    closed = (
-        folder for folder in [*reversed(path.parents), path] if not folder.stat().st_mode & 0o001
-    )
-    return next(closed, None)
+    parts = [*reversed(path.parents), path]
+    return next((part for part in parts if not part.stat().st_mode & 0o001), None)

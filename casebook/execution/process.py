@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from casebook.environments.guard import guarded_group
+
 
 def follow(
     command: Sequence[str | Path],
@@ -91,25 +93,3 @@ def pieces(
             elif ready:  # the output is closed, the process still runs
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(max(0, deadline - time.monotonic()))
-
-
-@contextlib.contextmanager
-def guarded_group() -> Iterator[int]:
-    """A process group that never outlives this process, nor the with-block.
-
-    Its leader is a shell that waits on a pipe which only this process holds open. When this process
-    is gone, killed or not, the shell kills the group.
-    """
-    guard = subprocess.Popen(
-        ["/bin/sh", "-c", "trap '' HUP INT QUIT TERM; read line; kill -KILL 0"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        process_group=0,
-    )
-    try:
-        yield guard.pid
-    finally:
-        os.killpg(guard.pid, signal.SIGKILL)
-        guard.wait()
-        guard.stdin.close()  # type: ignore[union-attr]

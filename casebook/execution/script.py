@@ -17,7 +17,7 @@ from casebook.cells.output import Normalizer, TruncatedOutput
 from casebook.environments import create as environments
 from casebook.environments.build import UNITY, build, source_of
 from casebook.environments.cuda_home import lay_out
-from casebook.environments.store import cache, writing
+from casebook.environments.store import cache, explain_disk_errors
 from casebook.environments.venv import Environment
 from casebook.errors import UnexpectedOutcome
 from casebook.execution.modules import FOLDERS
@@ -44,7 +44,7 @@ class Outcome:
     output: str
 
 
-@writing()
+@explain_disk_errors()
 def run(
     source: str,
     header: Header,

@@ -13,7 +13,7 @@ from helpers import ROOT, SIX, cell, play
 
 from casebook.__main__ import ALONE, arguments, main
 from casebook.cells import repository
-from casebook.environments import create
+from casebook.environments import uv as tool
 
 OURS = f"{sys.version_info.major}.{sys.version_info.minor}"
 PAGE = (ROOT / "book/pinned.md").read_text()
@@ -22,7 +22,7 @@ NO_GPU = {"CUDA_VISIBLE_DEVICES": "", "CASEBOOK_REQUIRE_GPU": ""}
 
 def uv(*words):
     return subprocess.run(
-        [create.uv(), *map(str, words)], env=create.uv_variables(), capture_output=True, text=True
+        [tool.executable(), *map(str, words)], env=tool.variables(), capture_output=True, text=True
     )
 
 
@@ -60,7 +60,7 @@ def alone(wheel, tmp_path_factory):
         offline_first("pip", "install", "--python", root, wheel, *packages)
 
         def run(program, *words, folder, **options):
-            variables = create.uv_variables() | NO_GPU | {"IPYTHONDIR": str(root / "ipython")}
+            variables = tool.variables() | NO_GPU | {"IPYTHONDIR": str(root / "ipython")}
             return subprocess.run(
                 [root / "bin" / program, *words],
                 cwd=folder,

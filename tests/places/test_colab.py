@@ -34,7 +34,7 @@ from packaging.utils import canonicalize_name
 from casebook.authoring import chapters, receipts
 from casebook.cells.header import read
 from casebook.cells.repository import ADDRESS
-from casebook.environments import create
+from casebook.environments import create, store, uv
 from casebook.errors import EnvironmentFailure
 from casebook.magics import NO_GPU
 
@@ -84,8 +84,8 @@ def python(tmp_path_factory):
     """Interpreter of an environment that holds what Colab's list holds, and the stand-in for google.colab."""
     folder = tmp_path_factory.mktemp("colab")
     root = folder / "env"
-    call(create.uv(), "venv", "--python", MINOR, root)
-    install = create.uv(), "pip", "install", "--no-deps", "--python", root / "bin/python"
+    call(uv.executable(), "venv", "--python", MINOR, root)
+    install = uv.executable(), "pip", "install", "--no-deps", "--python", root / "bin/python"
     call(*install, *COLAB["kernel"])
     call(
         *install,
@@ -164,7 +164,7 @@ def variables(python, folder):
         "CUDA_VISIBLE_DEVICES": "",
         "IPYTHONDIR": str(folder / "ipython"),
         "XDG_CACHE_HOME": str(folder / "cache"),
-        "UV_CACHE_DIR": call(create.uv(), "cache", "dir").strip(),
+        "UV_CACHE_DIR": call(uv.executable(), "cache", "dir").strip(),
         "PATH": f"{base}/bin:{kept['PATH']}",
     }
 
@@ -231,7 +231,7 @@ def installed(python):
     return dict(
         line.split("==")
         for line in call(
-            create.uv(), "pip", "list", "--python", python, "--format=freeze"
+            uv.executable(), "pip", "list", "--python", python, "--format=freeze"
         ).splitlines()
     )
 
@@ -326,7 +326,7 @@ def test_with_the_clone_of_the_page_how_to_run_it_that_cell_runs(
     colab, builds, python, repository, tmp_path
 ):
     lines = re.search(r"```\{code-block\} ipython3\n(.*?)```", PAGE, re.DOTALL)[1]
-    with a_kernel(python, tmp_path, XDG_CACHE_HOME=str(create.cache().parent)) as execute:
+    with a_kernel(python, tmp_path, XDG_CACHE_HOME=str(store.cache().parent)) as execute:
         assert execute(lines.replace("{repository}", f"file://{repository}"))[1] is None
         assert execute("%load_ext casebook") == ("", None)
         text, error = execute(builds.source)
@@ -356,7 +356,7 @@ def test_the_page_names_the_chapters_that_colabs_python_is_too_new_for():
 @pytest.fixture
 def fetching(tmp_path, monkeypatch, empty_caches):
     """A machine on which uv finds no Python: it takes one from a list, and puts it into a folder that is empty at first."""
-    cache = call(create.uv(), "cache", "dir").strip()
+    cache = call(uv.executable(), "cache", "dir").strip()
     monkeypatch.setenv("UV_CACHE_DIR", cache)
     monkeypatch.setenv("UV_PYTHON_PREFERENCE", "only-managed")
     monkeypatch.setenv("UV_PYTHON_DOWNLOADS", "automatic")
@@ -431,4 +431,4 @@ def test_a_python_that_cannot_be_fetched_is_named_in_one_sentence(fetching, monk
     )
     with pytest.raises(EnvironmentFailure) as failure:
         create.make(read(cell("", python=">=3.11,<3.13", dependencies=[SIX])))
-    assert f"```text\nEnvironmentFailure: {failure.value}\n```" in PAGE
+    assert f"```text\nMissingPython: {failure.value}\n```" in PAGE

@@ -13,7 +13,7 @@ import pytest
 from helpers import ROOT, cell, stand_in
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from casebook.environments import create, gpu
+from casebook.environments import gpu, uv
 
 NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
 STORED = [new_output("stream", text="as told: exit status 0\n")]  # in old words
@@ -114,7 +114,7 @@ def test_an_environment_that_was_not_prepared_changes_no_output(run, tmp_path, s
     notebook.cells[0].source = "%load_ext casebook"
     notebook.cells[1].update(source=source, outputs=STORED)
     nbformat.write(notebook, tmp_path / "example.ipynb")
-    packages = subprocess.check_output([create.uv(), "cache", "dir"], text=True).strip()
+    packages = subprocess.check_output([uv.executable(), "cache", "dir"], text=True).strip()
     status, text = run({"XDG_CACHE_HOME": str(tmp_path / "cache"), "UV_CACHE_DIR": packages})
     assert status == 0, text
     assert "for 1 environment that `python -m casebook prepare` would have made before" in text

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from casebook.authoring import chapters
-from casebook.environments import create
+from casebook.environments import create, store, uv
 from casebook.environments.bytecode import share
 from casebook.environments.venv import Environment
 from casebook.errors import EnvironmentFailure
@@ -45,7 +45,7 @@ def uv_run(file):
             assert found.returncode == 0, found.stderr
             python = Path(found.stdout.strip())
             share(
-                Environment.at(python.parents[1]).site, create.cache() / "bytecode"
+                Environment.at(python.parents[1]).site, store.cache() / "bytecode"
             )  # the cells' environments have most of it
         ended = ask(file, "run", "--quiet", option, file)
         if ended.returncode != UV_FAILED:
@@ -55,9 +55,9 @@ def uv_run(file):
 
 def ask(file, *command):
     """uv, as a reader has it who finds no toolkit of the machine (old Numba looks for one)."""
-    variables = create.uv_variables() | {"CUDA_HOME": "/nowhere"}
+    variables = uv.variables() | {"CUDA_HOME": "/nowhere"}
     return subprocess.run(
-        [create.uv(), *command], cwd=file.parent, env=variables, capture_output=True, text=True
+        [uv.executable(), *command], cwd=file.parent, env=variables, capture_output=True, text=True
     )
 
 
@@ -68,7 +68,7 @@ def test_the_file_ends_as_the_header_promises(book, cell):
     except EnvironmentFailure as failure:
         pytest.skip(str(failure))
     file = (
-        create.cache() / "exports" / f"{book.name}-{cell.number}.py"
+        store.cache() / "exports" / f"{book.name}-{cell.number}.py"
     )  # uv keeps one environment for each path
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(export(book, cell.number))

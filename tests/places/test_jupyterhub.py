@@ -22,7 +22,7 @@ from helpers import ROOT, lock
 from casebook.authoring.chapters import load
 from casebook.authoring.receipts import gpu_pins
 from casebook.cells.repository import ADDRESS
-from casebook.environments import create, store
+from casebook.environments import store, uv
 from casebook.magics import NO_GPU
 
 HUB = ROOT / "tests/hub"
@@ -112,15 +112,15 @@ def install(folder):
     pins = ["--constraint", HUB / "requirements.txt", "--constraint", ROOT / "requirements.txt"]
     users = ["jupyterhub", "jupyterlab", "nbgitpuller", "matplotlib", "pip", "setuptools", "uv"]
     for name, packages in {"hub": ["jupyterhub"], "user": users}.items():
-        into = [create.uv(), "pip", "install", "--python", folder / name, *pins]
+        into = [uv.executable(), "pip", "install", "--python", folder / name, *pins]
         steps += [
-            [create.uv(), "venv", "--clear", "--relocatable", "--python", PYTHON, folder / name],
+            [uv.executable(), "venv", "--clear", "--relocatable", "--python", PYTHON, folder / name],
             [*into, *packages],
             [folder / name / "bin/python", "-c", f"import {COMPILED[name]}"],
         ]
     steps += [[*into, *gpu_pins()]]
     for step in steps:
-        ended = subprocess.run(step, env=create.uv_variables(), capture_output=True, text=True)
+        ended = subprocess.run(step, env=uv.variables(), capture_output=True, text=True)
         if ended.returncode and re.search(
             r"network|ENOTFOUND|EAI_AGAIN|dns error|Failed to fetch|request for url", ended.stderr
         ):

@@ -23,7 +23,7 @@ from packaging.specifiers import SpecifierSet
 
 from casebook.__main__ import arguments
 from casebook.authoring import chapters
-from casebook.environments import create
+from casebook.environments import store, uv
 
 DEVCONTAINER = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text())
 DOCKERFILE = re.sub(r"(?m)^#.*\n|\\\n", "", (ROOT / "Dockerfile").read_text())
@@ -61,9 +61,9 @@ def clone(tmp_path):
     }
     return book, kept | {
         "HOME": str(tmp_path / "home"),
-        "XDG_CACHE_HOME": str(create.cache().parent),
+        "XDG_CACHE_HOME": str(store.cache().parent),
         "CUDA_VISIBLE_DEVICES": "",
-        "UV_CACHE_DIR": said(create.uv(), "cache", "dir"),
+        "UV_CACHE_DIR": said(uv.executable(), "cache", "dir"),
         "PATH": f"{ROOT / '.venv/bin'}:{os.environ['PATH']}",
     }
 
@@ -234,7 +234,7 @@ def test_the_images_command_serves_the_readers_copies(clone, tmp_path):
 
 
 def test_the_dockerfile_is_clean():
-    command = [create.uv(), "tool", "run", "--from", HADOLINT, "hadolint", ROOT / "Dockerfile"]
+    command = [uv.executable(), "tool", "run", "--from", HADOLINT, "hadolint", ROOT / "Dockerfile"]
     ended = subprocess.run(command, capture_output=True, text=True)
     if ended.returncode == 2 or "Failed to" in ended.stderr:
         pytest.skip(f"needs {HADOLINT}: {ended.stderr.strip().splitlines()[-1]}")

@@ -11,7 +11,7 @@ from helpers import ROOT, play
 
 from casebook.authoring import chapters, wheelhouse
 from casebook.cells.header import Header
-from casebook.environments import create
+from casebook.environments import create, uv, wheels
 from casebook.errors import CasebookError, EnvironmentFailure
 
 NOWHERE = {
@@ -55,7 +55,7 @@ def filled(tmp_path, monkeypatch, empty_caches):
             tmp_path / "wheelhouse",
             "uv",
             "9.9",
-            {"uv-9.9.data/scripts/uv": f'#!/bin/sh\nexec {create.uv()} "$@"\n'},
+            {"uv-9.9.data/scripts/uv": f'#!/bin/sh\nexec {uv.executable()} "$@"\n'},
         ),
     ]
     (tmp_path / "requirements.txt").write_text("".join(pins))
@@ -86,7 +86,7 @@ def test_make_makes_its_environment_from_it(filled, monkeypatch):
 def test_every_pin_is_downloaded_and_no_two_versions_at_once():
     headers = chapters.distinct(h for book in chapters.load() for h in book.headers(gpu=True))
     pins = {pin for head in headers for pin in head.dependencies}
-    batches = wheelhouse.batches(pins)
+    batches = wheels.batches(pins)
     assert sorted(pin for batch in batches for pin in batch) == sorted(pins)
     for batch in batches:
         names = [pin.partition("==")[0] for pin in batch]
@@ -95,7 +95,7 @@ def test_every_pin_is_downloaded_and_no_two_versions_at_once():
 
 def test_each_interpreter_gets_the_pins_of_its_headers():
     here = f"=={'.'.join(map(str, sys.version_info[:3]))}"
-    found = wheelhouse.wanted(
+    found = wheelhouse.pins_by_python(
         [Header(here, ("a==1",)), Header(here, ("a==2", "b==1")), Header(">=3.11", ())]
     )
     assert found[create.sync(Header(here, ())).python.resolve()] == {"a==1", "a==2", "b==1"}
@@ -119,6 +119,6 @@ def test_pip_downloads_into_it_and_says_what_fails(tmp_path, monkeypatch):
     assert [p.name for p in (tmp_path / "wheelhouse").iterdir()] == ["tiny-1.0-py3-none-any.whl"]
     with pytest.raises(
         CasebookError,
-        match=r"(?s)could not be downloaded.*No matching distribution found for tiny==2\.0",
+        match=r"(?s)cannot download the wheels.*No matching distribution found for tiny==2\.0",
     ):
         wheelhouse.download(sys.executable, ["tiny==2.0"])

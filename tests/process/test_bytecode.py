@@ -6,7 +6,7 @@ import pytest
 from helpers import SIX, cell, play
 
 from casebook.cells.header import read
-from casebook.environments import create
+from casebook.environments import create, store
 from casebook.environments.bytecode import share
 from casebook.errors import EnvironmentFailure
 
@@ -46,11 +46,11 @@ def test_two_environments_compile_a_package_once(empty):
 
 
 def test_a_copied_package_is_compiled_for_itself(empty, monkeypatch):
-    first, store = compiled(PACKAGING), create.cache() / "bytecode"
-    before = sorted(store.iterdir())
+    first, kept = compiled(PACKAGING), store.cache() / "bytecode"
+    before = sorted(kept.iterdir())
     monkeypatch.setenv("UV_LINK_MODE", "copy")
     assert compiled(PACKAGING, SIX).split()[0] != first.split()[0]
-    assert sorted(store.iterdir()) == before
+    assert sorted(kept.iterdir()) == before
 
 
 def test_a_module_that_is_changed_in_one_environment_is_changed_there_alone(empty):
@@ -70,7 +70,7 @@ def test_a_module_that_is_changed_in_one_environment_is_changed_there_alone(empt
 
 def test_without_the_shared_folder_the_modules_are_there(empty):
     made(PACKAGING)
-    shutil.rmtree(create.cache() / "bytecode")
+    shutil.rmtree(store.cache() / "bytecode")
     assert play("import packaging.version", dependencies=[PACKAGING], python=PYTHON).status == 0
 
 

@@ -39,12 +39,12 @@ def test_a_wheel_that_is_missing_is_named(wheels):
     before = set(root.iterdir())
     with pytest.raises(
         EnvironmentFailure,
-        match=r"cuda-home needs .*, which is in the wheel nvidia-cuda-nvcc-cu12: add that package",
+        match=r"cuda-home needs .* of the wheel nvidia-cuda-nvcc-cu12: add that package",
     ):
         play("", "cuda-home = true")
     with pytest.raises(
         EnvironmentFailure,
-        match=r"cuda-home needs .*, which is in the wheel nvidia-cuda-runtime-cu12: add that package",
+        match=r"cuda-home needs .* of the wheel nvidia-cuda-runtime-cu12: add that package",
     ):
         play("", "cuda-home = true", dependencies=[NVCC])
     assert set(root.iterdir()) == before

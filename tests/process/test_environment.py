@@ -1,19 +1,18 @@
-"""Environments made by uv itself, and one clear sentence for each way in which that fails."""
+"""Environments created by uv itself, and one clear sentence for each way in which that fails."""
 
 import os
 import shutil
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from helpers import ROOT, SIX, cell, play
+from helpers import ROOT, SIX, cell, gone, play, process_ids, wait_until
 
 from casebook.cells.header import read
-from casebook.environments import create, gpu
-from casebook.environments.store import make_once
-from casebook.errors import EnvironmentFailure
+from casebook.environments import create, gpu, uv
+from casebook.environments.store import create_atomically
+from casebook.errors import DownloadFailure, EnvironmentFailure, MissingPython
 
 pytestmark = pytest.mark.usefixtures("forgetful")
 
@@ -22,23 +21,18 @@ def header(*dependencies, python=">=3.11", options=()):
     return read(cell("", *options, dependencies=dependencies, python=python))
 
 
-def failure(*dependencies, **others):
+def failure(*dependencies, kind=EnvironmentFailure, **others):
     with pytest.raises(EnvironmentFailure) as caught:
         create.make(header(*dependencies, **others))
+    if caught.type is DownloadFailure and kind is not DownloadFailure:
+        pytest.skip(str(caught.value))
+    assert caught.type is kind
     return str(caught.value)
-
-
-def failure_online(*dependencies):
-    sentence = failure(*dependencies)
-    if "no network" in sentence:
-        pytest.skip(sentence)
-    return sentence
 
 
 def test_an_environment_holds_what_the_header_pins(six):
     made = create.make(header(six))
     assert made.installed() == {"six": "1.17.0"}
-    assert (made.site / "six.py").exists()
     assert play("import six; print(six.__version__)", dependencies=[six]).output == "1.17.0\n"
 
 
@@ -52,61 +46,123 @@ def test_a_new_environment_reports_its_progress_and_an_old_one_none(empty_caches
     assert reports == []
 
 
-@pytest.mark.parametrize(("answers", "asked"), [([0], [True]), ([1, 0], [True, False])])
-def test_uv_is_asked_offline_first(empty_caches, monkeypatch, answers, asked):
+def test_uv_is_asked_offline_first(six, empty_caches, monkeypatch):
     """The network is used only where uv's cache does not do, and that is nothing to show."""
-    calls, ask = [], create.ask
+    offline, reports, run = [], [], uv.run
 
-    def answer(report, *arguments, **others):
-        if arguments[0] != "pip":
-            return ask(report, *arguments, **others)
-        calls.append("--offline" in arguments)
-        report("error: No solution found when resolving dependencies")
-        return answers.pop(0), "not there"
+    def spy(report, *arguments, **others):
+        if arguments[0] == "pip":
+            offline.append("--offline" in arguments)
+        return run(report, *arguments, **others)
 
-    monkeypatch.setattr(create, "ask", answer)
-    reports = []
-    assert create.sync(header(SIX), reports.append).python.exists()
-    assert calls == asked
-    assert sum("No solution" in line for line in reports) == len(asked) - 1
+    monkeypatch.setattr(uv, "run", spy)
+    for python in (">=3.11", ">=3.11,<4"):
+        create.make(header(six, python=python), reports.append)
+    assert offline == [True, False, True]
+    assert not any("No solution" in line for line in reports)
 
 
-def test_nothing_has_its_name_before_it_is_whole(tmp_path):
+def test_nothing_has_its_name_before_it_is_complete(tmp_path):
     target, seen = tmp_path / "new" / "thing", []
 
-    def fill(half):
-        half.mkdir()
-        (half / "file").touch()
+    def fill(partial):
+        partial.mkdir()
+        (partial / "file").touch()
         seen.append(target.exists())
 
     for _ in range(2):
-        assert (make_once(target, fill, print) / "file").exists()
+        assert (create_atomically(target, fill, print) / "file").exists()
     assert seen == [False]
     assert sorted(p.name for p in target.parent.iterdir()) == ["thing", "thing.lock"]
 
 
-KILLED = """
-import os, signal, sys; sys.path.insert(0, {root!r})
-from pathlib import Path
-from casebook.environments.store import make_once
-def fill(half):
-    (half / "left").mkdir(parents=True)
-    os.kill(os.getpid(), signal.SIGKILL)
-make_once(Path({target!r}), fill, print)
+# A uv that creates a folder, then waits; it tells its process id and that of its child.
+WAITING = """#!/bin/sh
+for word; do case $word in *.partial) mkdir "$word";; esac; done
+sleep 600 &
+echo $$ $! >"$TOLD"
+wait
+"""
+
+MAKE = """
+import sys; sys.path[:0] = {path!r}; sys.modules["uv"] = None
+from casebook.cells.header import Header
+from casebook.environments import create
+create.make(Header(">=3.11", ()))
 """
 
 
-def test_what_a_killed_process_leaves_is_made_anew(tmp_path):
-    target = tmp_path / "thing"
-    ended = subprocess.run(
-        [sys.executable, "-c", KILLED.format(root=str(ROOT), target=str(target))]
-    )
-    assert (ended.returncode, target.exists(), (tmp_path / "thing.half" / "left").exists()) == (
-        -signal.SIGKILL,
-        False,
-        True,
-    )
-    assert list(make_once(target, Path.mkdir, print).iterdir()) == []
+@pytest.fixture
+def waiting(empty_caches, tmp_path):
+    """A process that makes an environment with a uv that never ends, and the processes of uv."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/uv").write_text(WAITING)
+    (tmp_path / "bin/uv").chmod(0o755)
+    variables = {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "TOLD": str(tmp_path / "told")}
+    code = MAKE.format(path=[str(ROOT)])
+    with subprocess.Popen([sys.executable, "-c", code], env=os.environ | variables) as process:
+        yield process, process_ids(tmp_path / "told")
+        process.kill()
+
+
+@pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGINT])
+def test_no_uv_outlives_the_process_that_started_it(waiting, empty_caches, by):
+    process, started = waiting
+    process.send_signal(by)
+    assert process.wait() == -by
+    assert wait_until(lambda: all(map(gone, started)))
+    reports = []
+    create.make(header(), reports.append)
+    left = "which an interrupted run left" in reports[0]
+    assert left == (by == signal.SIGKILL)
+    assert not list(empty_caches.rglob("*.partial"))
+
+
+@pytest.mark.parametrize(
+    ("damage", "named"),
+    [
+        (lambda e: (e.site / "six.py").unlink(), "six.py is missing or changed"),
+        (lambda e: (e.site / "six.py").write_text("# cut off"), "six.py is missing or changed"),
+        (lambda e: (info(e) / "RECORD").write_text("six.py,sha"), "RECORD is missing or changed"),
+        (lambda e: (info(e) / "METADATA").write_bytes(b"\xff" * 1658), "metadata of a package"),
+        (lambda e: shutil.rmtree(info(e)), "six==1.17.0 is missing"),
+        (lambda e: e.python.unlink(), "does not start as its Python"),
+        (lambda e: link(e.python, "/bin/true"), "true does not start as its Python"),
+        (lambda e: (e.root / "pyvenv.cfg").unlink(), "pyvenv.cfg is missing"),
+    ],
+)
+def test_damage_is_named(six, tmp_path, damage, named):
+    made = create.make(header(six))
+    shutil.copytree(made.root, tmp_path / "copy", symlinks=True)
+    copy = create.Environment.at(tmp_path / "copy")
+    assert copy.damage(header(six)) == ""
+    damage(copy)
+    assert named in copy.damage(header(six))
+
+
+def info(environment):
+    return environment.site / "six-1.17.0.dist-info"
+
+
+def link(path, target):
+    path.unlink()
+    path.symlink_to(target)
+
+
+@pytest.mark.parametrize("file", ["six.py", "six-1.17.0.dist-info/METADATA"])
+def test_a_damaged_environment_is_created_anew_though_uv_has_the_same_file(
+    six, empty_caches, monkeypatch, file
+):
+    """uv links its files into environments: what is written into one is in uv's cache, too."""
+    monkeypatch.setenv("UV_LINK_MODE", "hardlink")
+    made = create.make(header(six))
+    path = made.site / file
+    path.write_bytes(b"\xff" * path.stat().st_size + b"\n" * (file == "six.py"))
+    for notes in (1, 0):
+        create._made.clear()
+        made = create.make(header(six))
+        assert len(made.notes) == notes
+        assert made.installed() == {"six": "1.17.0"} and b"\xff" not in path.read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -125,56 +181,61 @@ def test_an_environment_that_lost_its_folder_is_made_again(empty_caches):
     assert create.make(header()).python.exists()
 
 
-def test_a_closure_that_is_not_complete_is_refused():
-    sentence = failure_online("python-dateutil==2.9.0.post0")
-    assert sentence.startswith("dependencies is not the complete closure: add six==1.")
-    assert "python -m casebook pin" in sentence
+@pytest.mark.parametrize(
+    ("dependencies", "sentence"),
+    [
+        (["python-dateutil==2.9.0.post0"], "dependencies is incomplete: add six==1."),
+        (
+            ["six==99.0"],
+            "the dependencies cannot be installed together: "
+            "Because there is no version of six==99.0",
+        ),
+        (
+            ["python-dateutil==2.9.0.post0", "six==1.4.0"],
+            "the dependencies cannot be installed together: "
+            "Because python-dateutil==2.9.0.post0 depends on six>=1.5",
+        ),
+    ],
+)
+def test_a_set_that_cannot_be_is_explained_in_one_line(dependencies, sentence):
+    found = failure(*dependencies)
+    assert found.startswith(sentence) and "\n" not in found
 
 
-def test_a_version_that_does_not_exist_is_named():
-    sentence = failure_online("six==99.0")
-    assert sentence.startswith(
-        "the dependencies cannot be installed together: Because there is no version of six==99.0"
-    )
-    assert "\n" not in sentence
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"UV_OFFLINE": "1"},
+        {"UV_DEFAULT_INDEX": "http://127.0.0.1:9/simple", "UV_HTTP_RETRIES": "0"},
+    ],
+)
+def test_without_a_network_the_package_is_named(empty_caches, monkeypatch, variables):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    sentence = failure(SIX, kind=DownloadFailure)
+    assert sentence == "cannot download six==1.17.0: no network, or no answer"
 
 
-def test_versions_that_do_not_fit_are_named():
-    sentence = failure_online("python-dateutil==2.9.0.post0", "six==1.4.0")
-    assert sentence.startswith(
-        "the dependencies cannot be installed together: Because python-dateutil==2.9.0.post0 depends on six>=1.5"
-    )
-    assert "\n" not in sentence
+@pytest.mark.parametrize(
+    ("python", "variables"),
+    [
+        ("==3.5.*", {"UV_PYTHON_DOWNLOADS": "never"}),
+        ("==3.8.1", {"UV_PYTHON_DOWNLOADS": "automatic", "UV_OFFLINE": "1"}),
+    ],
+)
+def test_a_python_that_is_missing_is_named(empty_caches, monkeypatch, python, variables):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    sentence = failure(python=python, kind=MissingPython)
+    assert sentence.startswith(f"no Python {python} on this machine, and uv could not download one")
 
 
-def test_without_a_network_the_package_is_named(empty_caches, monkeypatch):
-    monkeypatch.setenv("UV_OFFLINE", "1")
-    assert failure(SIX) == "no network, or no answer: six==1.17.0 could not be downloaded"
-
-
-def test_a_server_that_does_not_answer_is_no_network(empty_caches, monkeypatch):
-    monkeypatch.setenv("UV_INDEX_URL", "http://127.0.0.1:9/simple")
-    monkeypatch.setenv("UV_DEFAULT_INDEX", "http://127.0.0.1:9/simple")
-    monkeypatch.setenv("UV_HTTP_RETRIES", "0")
-    assert failure(SIX, "idna==3.10") in (
-        "no network, or no answer: six==1.17.0 could not be downloaded",
-        "no network, or no answer: idna==3.10 could not be downloaded",
-    )
-
-
-def test_no_python_that_fits(monkeypatch):
-    monkeypatch.setenv("UV_PYTHON_DOWNLOADS", "never")
-    assert (
-        failure(python="==3.5.*") == "no Python ==3.5.* on this machine, and uv could not fetch one"
-    )
-
-
-def test_a_python_that_must_be_fetched_and_cannot(empty_caches, monkeypatch):
-    monkeypatch.setenv("UV_OFFLINE", "1")
-    monkeypatch.setenv("UV_PYTHON_DOWNLOADS", "automatic")
-    assert (
-        failure(python="==3.8.1") == "no Python ==3.8.1 on this machine, and uv could not fetch one"
-    )
+def test_cells_that_miss_a_python_are_known_before_they_run(empty_caches):
+    assert create.missing_python(header()) is None
+    old = header(python="==3.8.1")
+    assert create.missing_python(old) == "no Python ==3.8.1 on this machine"
+    (empty_caches / "casebook/environments" / old.environment_key).mkdir(parents=True)
+    assert create.missing_python(old) is None
 
 
 def test_without_uv(empty_caches, monkeypatch):
@@ -184,11 +245,11 @@ def test_without_uv(empty_caches, monkeypatch):
 
 
 def test_uv_on_the_path_will_do(monkeypatch, tmp_path):
-    found = create.uv()
+    found = uv.executable()
     (tmp_path / "uv").symlink_to(found)
     monkeypatch.setitem(sys.modules, "uv", None)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert create.uv() == str(tmp_path / "uv")
+    assert uv.executable() == str(tmp_path / "uv")
 
 
 def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch):
@@ -197,41 +258,33 @@ def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch):
     assert failure() == f"cannot write to {tmp_path}/file/casebook: Not a directory"
 
 
-MAKE = """
+PLAY = """
 import sys; sys.path[:0] = {path!r}
 from helpers import play
 from casebook.errors import EnvironmentFailure
 try:
-    print(play({body!r}, dependencies={dependencies!r}).output)
+    print(play({body!r}, dependencies=[{dependency!r}]).output)
 except EnvironmentFailure as error:
     print("failure:", error)
 """
 
 
-def python_that_plays(body, *dependencies):
-    return [
-        sys.executable,
-        "-c",
-        MAKE.format(path=[str(ROOT), str(ROOT / "tests")], body=body, dependencies=dependencies),
-    ]
+def python_that_plays(body, dependency):
+    path = [str(ROOT), str(ROOT / "tests")]
+    return [sys.executable, "-c", PLAY.format(path=path, body=body, dependency=dependency)]
 
 
 @pytest.mark.parametrize("room", ["4k", "64k", "300k"])
 def test_no_disk_space(room, tmp_path):
-    """A cache folder on a disk that is too small: at first for casebook's own file, then for uv's, then for the packages."""
+    """A disk too small: at first for casebook's own file, then for uv's, then for the packages."""
     script = f'mount -t tmpfs -o size={room} none {tmp_path} && exec "$@"'
     command = ["unshare", "--map-root-user", "--mount", "sh", "-c", script, "sh"]
-    if (
-        not shutil.which("unshare")
-        or subprocess.run([*command, "true"], capture_output=True).returncode
-    ):
-        pytest.skip("needs a user namespace that may mount")
-    variables = {k: v for k, v in os.environ.items() if k != "UV_CACHE_DIR"} | {
-        "XDG_CACHE_HOME": str(tmp_path)
-    }
+    if not shutil.which("unshare") or subprocess.run([*command, "true"]).returncode:
+        pytest.skip("needs unshare, and a user namespace that may mount")
+    variables = {k: v for k, v in os.environ.items() if k != "UV_CACHE_DIR"}
     ended = subprocess.run(
         [*command, *python_that_plays("print('x' * 1_000_000)", SIX)],
-        env=variables,
+        env=variables | {"XDG_CACHE_HOME": str(tmp_path)},
         capture_output=True,
         text=True,
     )
@@ -258,22 +311,8 @@ def test_several_processes_make_and_use_one_environment_at_once(empty_caches, si
 
 
 def test_the_parents_own_environment_does_not_leak_in(empty_caches, monkeypatch, tmp_path):
-    for name in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME", "CONDA_PREFIX"):
+    for name in uv.FOREIGN:
         monkeypatch.setenv(name, str(tmp_path / "other"))
     made = create.make(header())
     assert made.installed() == {}
     assert str(tmp_path / "other") not in str(made.root)
-
-
-def test_ctrl_c_is_no_answer_of_uv(tmp_path, monkeypatch):
-    """It reaches uv, too, which must not be asked once more with the network."""
-    interrupted = tmp_path / "uv"
-    interrupted.write_text(f"""#!{sys.executable}
-import os, signal
-signal.signal(signal.SIGINT, signal.SIG_DFL)        # in the background it is ignored
-os.kill(os.getpid(), signal.SIGINT)
-""")
-    interrupted.chmod(0o755)
-    monkeypatch.setattr(create, "uv", lambda: str(interrupted))
-    with pytest.raises(KeyboardInterrupt):
-        create.ask(print)

@@ -12,7 +12,7 @@ from helpers import ROOT, cell, gone, process_ids, wait_until
 from casebook.authoring.chapters import Chapter
 from casebook.cells.header import read
 from casebook.cells.repository import ADDRESS
-from casebook.environments import create
+from casebook.environments import create, uv
 from casebook.errors import CasebookError, EnvironmentFailure
 from casebook.execution.export import export, quoted
 from casebook.execution.modules import HELPERS
@@ -34,7 +34,7 @@ def run_exported(folder, source, *command):
     text = export(chapter_of(folder, "%%pinned\n" + source), 1)
     (folder / "report.py").write_text(text)
     (folder / "temporary").mkdir(exist_ok=True)
-    variables = create.uv_variables() | {
+    variables = uv.variables() | {
         "TMPDIR": str(folder / "temporary"),
         "CUDA_HOME": "/nowhere",
     }
@@ -53,7 +53,7 @@ def run_exported(folder, source, *command):
 
 
 def uv_run(folder, source):
-    return run_exported(folder, source, create.uv(), "run", "--quiet")
+    return run_exported(folder, source, uv.executable(), "run", "--quiet")
 
 
 def skip_without(*dependencies):

@@ -13,8 +13,7 @@ import pytest
 from helpers import ROOT, cell, play
 
 from casebook.cells.header import read
-from casebook.environments import build, create, gpu
-from casebook.environments.create import uv_variables
+from casebook.environments import build, create, gpu, uv
 from casebook.errors import EnvironmentFailure
 
 TOOLS = [
@@ -648,7 +647,7 @@ def test_cuda_without_nvcc(header, copy, tmp_path):
     (copy / "CMakeLists.txt").write_text(text.replace("check_language(CUDA)", ""))
     with pytest.raises(
         EnvironmentFailure,
-        match=r"could not be built in mode cuda: it needs nvcc of a CUDA toolkit",
+        match=r"could not be built in mode cuda: nvcc from CUDA Toolkit 12 or 13 is required",
     ):
         build.install(copy, "cuda", create.make(header), tmp_path / "out", lambda line: None)
 
@@ -682,7 +681,7 @@ def test_without_a_word_about_the_mode_it_is_chosen(header, tmp_path):
         f"-Dnanobind_DIR={tools.site}/nanobind/cmake",
     ]
     said = subprocess.run(
-        command, env=uv_variables(), capture_output=True, text=True, check=True
+        command, env=uv.variables(), capture_output=True, text=True, check=True
     ).stdout
     mode = re.search(r"device_arrays: mode (\w+)", said)[1]
     assert mode == "host" if not gpu.find() else mode in ("cuda", "host")

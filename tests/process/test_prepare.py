@@ -1,31 +1,37 @@
-"""`prepare` makes what this machine can use; with --all, every environment of the book, and still compiles nothing for a GPU it lacks."""
+"""`prepare` creates what this machine can use, and says at its end what failed or was skipped."""
 
+import subprocess
+import sys
 import threading
-import time
 from types import SimpleNamespace
 
 import pytest
+from helpers import ROOT, gone, process_ids, wait_until
 
 from casebook.authoring import chapters, prepare
 from casebook.environments import gpu
-from casebook.errors import EnvironmentFailure
+from casebook.errors import DownloadFailure, EnvironmentFailure, MissingPython
 
 
 @pytest.fixture
 def made(monkeypatch, no_gpu):
-    """What `prepare` makes and builds, with neither uv nor a compiler."""
-    found = {"environments": set(), "builds": set()}
+    """What `prepare` creates and builds, with neither uv nor a compiler.
+
+    `errors`: what is raised for a key; of several, one at each try.
+    """
+    found = SimpleNamespace(environments=set(), builds=set(), errors={})
 
     def make(head, report, into):
-        found["environments"].add(head.environment_key)
-        return SimpleNamespace(shared=False)
+        if errors := found.errors.get(head.environment_key):
+            raise errors.pop(0)
+        found.environments.add(head.environment_key)
+        return SimpleNamespace(shared=False, notes=())
+
+    def build(head, made, report, into):
+        found.builds.add((head.build, head.gpu))
 
     monkeypatch.setattr(prepare.create, "make", make)
-    monkeypatch.setattr(
-        prepare,
-        "build",
-        lambda head, made, report, into: found["builds"].add((head.build, head.gpu)),
-    )
+    monkeypatch.setattr(prepare, "build", build)
     return found
 
 
@@ -33,63 +39,81 @@ def keys(gpu):
     return {head.environment_key for book in chapters.load() for head in book.headers(gpu=gpu)}
 
 
-def test_without_a_gpu_the_environments_of_gpu_cells_alone_are_left_out(made, capsys):
-    assert prepare.prepare([]) == 0
-    assert made == {"environments": keys(gpu=False), "builds": {("native", False)}}
-    assert "more are for GPU cells alone: not made" in capsys.readouterr().out
-
-
-def test_all_makes_every_environment_and_builds_for_the_host_alone(made, capsys):
-    assert prepare.prepare([], every=True) == 0
-    assert made == {"environments": keys(gpu=True), "builds": {("native", False)}}
-    assert "not made" not in capsys.readouterr().out
+@pytest.mark.parametrize("every", [False, True])
+def test_without_a_gpu_environments_of_gpu_cells_are_skipped_unless_all_are_wanted(
+    made, capsys, every
+):
+    assert prepare.prepare([], every) == 0
+    assert made.environments == keys(gpu=every) and made.builds == {("native", False)}
+    assert ("used only by GPU cells (no NVIDIA GPU found)" in capsys.readouterr().out) != every
 
 
 def test_with_a_gpu_it_builds_for_it_too(made):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gpu, "find", lambda: gpu.Gpu("Tesla T4", "7.5", "550.54.15"))
         assert prepare.prepare([]) == 0
-    assert made == {"environments": keys(gpu=True), "builds": {("native", False), ("native", True)}}
+    assert made.environments == keys(gpu=True)
+    assert made.builds == {("native", False), ("native", True)}
 
 
-def test_one_that_fails_is_a_sentence_and_the_others_are_made(made, monkeypatch, capsys):
-    make, (first, *_) = prepare.create.make, chapters.load()[0].headers(gpu=False)
-
-    def all_but_one(head, *rest):
-        if head.environment_key == first.environment_key:
-            raise EnvironmentFailure("no network, or no answer")
-        return make(head, *rest)
-
-    monkeypatch.setattr(prepare.create, "make", all_but_one)
-    assert prepare.prepare([]) == 1
-    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("[")]
-    assert made["environments"] == keys(gpu=False) - {first.environment_key}
-    assert [line.partition("]")[0] for line in lines] == [
-        f"[{number}/{len(lines)}" for number in range(1, len(lines) + 1)
-    ]
-    assert len([line for line in lines if line.endswith(" …: no network, or no answer")]) == 1
-    assert len([line for line in lines if ": ready, " in line]) == len(lines) - 1
+@pytest.mark.parametrize(
+    ("errors", "status", "line"),
+    [
+        ([EnvironmentFailure("full")], 1, "1 environment could not be created:\n  {}: full\n"),
+        ([DownloadFailure("no answer")], 0, "again: 1 environment could not be downloaded\n[1/1]"),
+        ([DownloadFailure("no answer")] * 2, 1, "could not be created:\n  {}: no answer\n"),
+        ([MissingPython("no Python 3.12")], 0, "skipped 1 environment (no Python 3.12)\n"),
+    ],
+    ids=["fails", "second try", "fails twice", "no Python"],
+)
+def test_one_that_fails_does_not_stop_the_others(made, capsys, errors, status, line):
+    first = chapters.load()[0].headers(gpu=False)[0]
+    made.errors[first.environment_key] = list(errors)
+    assert prepare.prepare([]) == status
+    out = capsys.readouterr().out
+    assert line.format(prepare.label(first)) in out
+    failed = {first.environment_key} if status or "skipped 1 " in out else set()
+    assert made.environments == keys(gpu=False) - failed
+    assert out.count(": ready, ") == len(made.environments)
 
 
 def test_they_are_made_side_by_side_those_that_compile_first(monkeypatch):
     both, begun = threading.Barrier(2, timeout=60), []
-    monkeypatch.setattr(
-        prepare, "prepare_one", lambda head, into: (begun.append(head.build), both.wait())
-    )
+
+    def create_one(head, into):
+        begun.append(head.build)
+        both.wait()
+        return "ready", None
+
+    monkeypatch.setattr(prepare, "create_one", create_one)
+    monkeypatch.setattr(prepare, "label", lambda head: "")
     heads = [SimpleNamespace(build=build) for build in (None, None, None, "native")]
-    assert len(list(prepare.side_by_side(heads, None))) == 4
+    assert prepare.create_all(heads, None) == []
     assert "native" in begun[:2]
 
 
-def test_after_an_interrupt_no_more_begins(monkeypatch):
-    begun = []
+INTERRUPTED = """
+import sys; sys.path.insert(0, {root!r})
+import os, signal, subprocess, time
+from types import SimpleNamespace
+from casebook.authoring import prepare
+from casebook.environments.guard import guarded_group
 
-    def interrupted(head, into):
-        begun.append(head)
-        time.sleep(0.1)
-        raise KeyboardInterrupt
+def create_one(head, into):
+    with guarded_group() as group:
+        child = subprocess.Popen(["sleep", "600"], process_group=group)
+        with open({told!r}, "w") as file:
+            print(child.pid, file=file)
+        os.kill(os.getpid(), signal.SIGINT)
+        child.wait()
 
-    monkeypatch.setattr(prepare, "prepare_one", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        list(prepare.side_by_side([SimpleNamespace(build=None)] * 1000, None))
-    assert len(begun) < 1000
+prepare.create_one = create_one
+prepare.create_all([SimpleNamespace(build=None)] * 100, None)
+"""
+
+
+def test_an_interrupt_ends_it_and_what_it_runs(tmp_path):
+    told = tmp_path / "told"
+    code = INTERRUPTED.format(root=str(ROOT), told=str(told))
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == -2
+    assert wait_until(lambda: gone(process_ids(told)[0]))

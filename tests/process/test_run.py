@@ -15,7 +15,7 @@ import pytest
 from helpers import cell, gone, play, process_ids, wait_until
 
 from casebook.cells.header import read
-from casebook.environments import create
+from casebook.environments import create, uv
 from casebook.environments.venv import Environment
 from casebook.errors import UnexpectedOutcome
 from casebook.execution.process import guarded_group
@@ -259,7 +259,7 @@ except ValueError as error:
 def test_the_same_output_on_every_python():
     outputs = {}
     for version in ("3.11", "3.12", "3.13"):
-        find = [create.uv(), "python", "find", "--offline", version]
+        find = [uv.executable(), "python", "find", "--offline", version]
         if subprocess.run(find, capture_output=True).returncode:
             continue
         python = {"python": f"=={version}.*"}
@@ -280,7 +280,7 @@ def test_a_python_behind_a_link_changes_no_output(tmp_path, monkeypatch):
     link, root = tmp_path / "bin" / "python3", tmp_path / "environment"
     link.parent.mkdir()
     link.symlink_to(Path(sys.executable).resolve())
-    subprocess.run([create.uv(), "venv", "-q", "--no-project", "--python", link, root], check=True)
+    subprocess.run([uv.executable(), "venv", "-q", "--no-project", "--python", link, root], check=True)
     here = play(SAME, "raises = 'RuntimeError'").output
     monkeypatch.setattr(create, "make", lambda header, report: Environment.at(root))
     assert play(SAME, "raises = 'RuntimeError'").output == here

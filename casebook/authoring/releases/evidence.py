@@ -32,7 +32,7 @@ from packaging.version import Version
 
 from casebook.authoring.chapters import Chapter
 from casebook.cells.stamp import digest
-from casebook.environments.store import write_whole
+from casebook.environments.store import write_atomically
 from casebook.errors import CasebookError
 
 REPRODUCED, NOT_REPRODUCED, DIFFERENT, CANNOT, NO_PYTHON = (
@@ -217,7 +217,7 @@ def store(chapter: Chapter, entry: Entry) -> None:
 def write(file: Path, tables: Iterable[dict[str, Any]]) -> None:
     """A file in JSON, a line for each table."""
     lines = ",\n".join(json.dumps(table, ensure_ascii=False) for table in tables)
-    write_whole(file, f"[\n{lines}\n]\n".encode())
+    write_atomically(file, f"[\n{lines}\n]\n".encode())
 
 
 def today() -> str:

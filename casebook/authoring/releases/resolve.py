@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from packaging.utils import canonicalize_name
 
-from casebook.environments.create import contradiction, uv, uv_variables
+from casebook.environments import uv
 from casebook.errors import EnvironmentFailure
 
 # Parts of a toolkit that only extras name.
@@ -70,15 +70,15 @@ def compile_closure(requirements: tuple[str, ...], python: str, *options: str) -
     settings = "--quiet --no-build --no-header --no-annotate --no-python-downloads"
     target = f"--python-version {python} --python-platform linux"
     done = subprocess.run(
-        [uv(), "pip", "compile", "-", *settings.split(), *target.split(), *options],
+        [uv.executable(), "pip", "compile", "-", *settings.split(), *target.split(), *options],
         input="\n".join(requirements),
-        env=uv_variables(),
+        env=uv.variables(),
         capture_output=True,
         text=True,
     )
     if done.returncode == 0:
         return done.stdout
-    if reason := contradiction(done.stderr):
+    if reason := uv.conflict(done.stderr):
         raise CannotBeInstalled(reason)
     raise EnvironmentFailure(
         f"uv could not resolve {requirements[0]}: {' '.join(done.stderr.split())}"

@@ -17,9 +17,9 @@ from pathlib import Path
 
 from casebook.authoring.releases.evidence import DIFFERENT, NO_PYTHON
 from casebook.authoring.releases.probe import Probe, judge
-from casebook.environments import gpu
-from casebook.environments.create import make, uv
-from casebook.environments.store import cache, one_at_a_time
+from casebook.environments import gpu, uv
+from casebook.environments.create import make
+from casebook.environments.store import cache, file_lock
 from casebook.errors import EnvironmentFailure
 from casebook.execution.script import run
 
@@ -53,7 +53,7 @@ def perform(job: Job) -> list[Answer]:
     """An answer for each probe of a job. Raises EnvironmentFailure where its process gives none."""
     folder = cache() / "versions"
     folder.mkdir(parents=True, exist_ok=True)
-    packages = subprocess.check_output([uv(), "cache", "dir"], text=True).strip()
+    packages = subprocess.check_output([uv.executable(), "cache", "dir"], text=True).strip()
     with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as home:
         try:
             done = subprocess.run(
@@ -91,7 +91,7 @@ def answer(probe: Probe, job: Job) -> Answer:
     try:
         make(header)
         lap("environment")
-        with one_at_a_time(Path(job.lock), lambda line: None) if found else nullcontext():
+        with file_lock(Path(job.lock), lambda line: None) if found else nullcontext():
             lap("waiting")
             outcome, line = judge(probe, header, run(probe.source, header, lambda text: None))
             lap("script")
