@@ -44,7 +44,7 @@ def explain_disk_errors(folder: Path | None = None) -> Iterator[None]:
 def create_atomically(
     target: Path,
     fill: Callable[[Path], None],
-    report: Callable[[str], None],
+    report: Callable[[str], object],
     complete: Callable[[Path], bool] = Path.exists,
 ) -> Path:
     """Folder `target`, filled by `fill(partial)` unless it is `complete` already.
@@ -69,7 +69,7 @@ def create_atomically(
 
 
 @contextmanager
-def file_lock(path: Path, report: Callable[[str], None]) -> Iterator[None]:
+def file_lock(path: Path, report: Callable[[str], object]) -> Iterator[None]:
     """Hold a lock file."""
     with path.open("w") as lock:
         try:

@@ -45,7 +45,7 @@ def variables() -> dict[str, str]:
 
 def run(
     report: Report,
-    *arguments: str | Path,
+    *arguments: object,
     folder: Path | None = None,
     extra: Mapping[str, str] | None = None,
 ) -> tuple[int, str]:

@@ -50,7 +50,7 @@ def filled(tmp_path, monkeypatch, empty_caches):
         monkeypatch.setenv(name, value)
     (tmp_path / "wheelhouse").mkdir()
     pins = [
-        wheel(tmp_path / "wheelhouse", "tiny", "1.0", {"tiny.py": "VALUE = 42\n"}),
+        wheel(tmp_path / "wheelhouse", "tiny", "1.0", {"tiny.py": "VALUE = 42\n", "IPython.py": ""}),
         wheel(
             tmp_path / "wheelhouse",
             "uv",
@@ -69,6 +69,7 @@ def test_a_cell_takes_its_packages_from_it(filled):
 def test_make_makes_its_environment_from_it(filled, monkeypatch):
     """On a machine without uv."""
     shutil.copy(ROOT / "bootstrap.py", filled)
+    (filled / "casebook.py").touch()
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     if shutil.which("uv"):
         pytest.skip("uv belongs to this system")
