@@ -102,7 +102,7 @@ from casebook.environments.guard import guarded_group
 def create_one(head, into):
     with guarded_group() as group:
         child = subprocess.Popen(["sleep", "600"], process_group=group)
-        with open({told!r}, "w") as file:
+        with open({told!r}, "a") as file:
             print(child.pid, file=file)
         os.kill(os.getpid(), signal.SIGINT)
         child.wait()
@@ -116,4 +116,4 @@ def test_an_interrupt_ends_it_and_what_it_runs(tmp_path):
     told = tmp_path / "told"
     code = INTERRUPTED.format(root=str(ROOT), told=str(told))
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == -2
-    assert wait_until(lambda: gone(process_ids(told)[0]))
+    assert wait_until(lambda: all(map(gone, process_ids(told))))
