@@ -17,7 +17,8 @@ from casebook.authoring import chapters
 from casebook.authoring.checks.versions import environment as machine_of
 from casebook.authoring.releases import evidence
 from casebook.doctor import AFFECTED, AT_RISK, CANNOT_TELL, NOT_AFFECTED, Machine, diagnose
-from casebook.environments import gpu, uv
+from casebook.environments import gpu
+from casebook.environments import uv as tool
 
 BOOKS = {book.name: book for book in chapters.load()}
 BROKEN, FIXED = ("numba==0.59.0", "numpy==1.26.4"), ("numba-cuda==0.30.4", "numba==0.59.0")
@@ -28,9 +29,9 @@ def environments(tmp_path_factory):
     """environments(*pins): the folder of an environment with these wheels and nothing else."""
 
     def uv(*arguments):
-        variables = uv.variables()
+        variables = tool.variables()
         return subprocess.run(
-            [uv.executable(), *arguments], env=variables, capture_output=True, text=True
+            [tool.executable(), *arguments], env=variables, capture_output=True, text=True
         )
 
     @functools.cache
