@@ -1,220 +1,149 @@
-"""What each release does: a strip under a case's card, and the tables of the page Versions, which are a file to download too."""
+"""What each release does: a strip under a case's card, and the page Versions with its file."""
 
 import csv
-from html import escape
-from itertools import accumulate, groupby
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, fields
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from docutils import nodes
+from jinja2 import Environment, FileSystemLoader
 from packaging.version import Version
+from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from casebook.authoring.chapters import Chapter
 from casebook.authoring.releases import evidence
+from casebook.authoring.releases.evidence import Row
 
 from . import notebook
 
-SIGNS = {
-    evidence.REPRODUCED: "✗",
-    evidence.NOT_REPRODUCED: "✓",
-    evidence.DIFFERENT: "!",
-    evidence.CANNOT: "–",
-}
-KINDS = {
-    evidence.REPRODUCED: "fails",
-    evidence.NOT_REPRODUCED: "works",
-    evidence.DIFFERENT: "otherwise",
-    evidence.CANNOT: "none",
-}  # in the style sheet
-DAYS = {"release": "as of release", "today": "today"}
 LEVELS = {"cpu": "", "gpu": ", on a GPU"}
-COLUMNS = (
-    "case",
-    "library",
-    "release",
-    "released",
-    "as_of",
-    "level",
-    "outcome",
-    "line",
-    "python",
-    "closure",
-    "date",
-    "driver",
-    "gpu",
-)
+DAYS = {"release": "as of release", "today": "today"}
+SIGNS = {"reproduced": "✗", "not reproduced": "✓", "failed differently": "!", evidence.CANNOT: "–"}
+KINDS = dict(zip(SIGNS, ("fails", "works", "otherwise", "none"), strict=True))  # in the style sheet
 FILE = "_static/versions.csv"
-EMPTY = "<td></td>"
-SCREENFUL = 16  # rows of the page Versions below each header
 
 
-def runs(chapter):
-    """The rows of a chapter, without those for which a machine had no Python: they say nothing about the release."""
+def runs(chapter: Chapter) -> list[Row]:
+    """The rows of a chapter, without those for which a Python was missing: they show nothing."""
     return [row for row in evidence.rows(chapter) if row.outcome != evidence.NO_PYTHON]
 
 
-def anchor(row):
+def anchor(row: Row) -> str:
     """The place of a release on the page Versions."""
     return f"{row.library}-{row.release}".replace(".", "-")
 
 
-def by(rows, *names):
-    """Rows in groups of equal attributes, in the order in which they come: [(values, rows), …]."""
-    return evidence.gathered(
-        (tuple(getattr(row, name) for name in names), row) for row in rows
-    ).items()
+def by(rows: Iterable[Row], *names: str) -> list[tuple[tuple[str, ...], list[Row]]]:
+    """Rows in groups of equal attributes, in the order in which they come."""
+    pairs = ((tuple(getattr(row, name) for name in names), row) for row in rows)
+    return list(evidence.gathered(pairs).items())
 
 
-def different(rows, name):
+def different(rows: Iterable[Row], name: str) -> list[str]:
     """The values of an attribute, each once, in the order in which they come."""
     return list(dict.fromkeys(getattr(row, name) for row in rows))
 
 
-def span(values):
+def span(values: Sequence[str]) -> str:
     """From the first value to the last: "0.9.0 – 0.15.1", or the only one."""
     return "\u00a0– ".join(dict.fromkeys((values[0], values[-1])))
 
 
-def ending(outcome, line):
-    return escape(f"{outcome} · {line}" if line else outcome)
+def ending(row: Row) -> str:
+    return f"{row.outcome} · {row.line}" if row.line else row.outcome
 
 
-def sign(outcome, attributes="", more=""):
-    return f'<span class="{KINDS[outcome]}"{attributes}>{SIGNS[outcome]}{more}</span>'
+def dependency_set(level: str, as_of: str) -> str:
+    return DAYS[as_of] + LEVELS[level]
 
 
-def legend(rows, *more):
-    seen, gpus = (
-        {row.outcome for row in rows},
-        {f"GPU: {row.gpu}, driver {row.driver}": None for row in rows if row.gpu},
-    )
-    signs = [f"{sign(outcome)} {outcome}" for outcome in SIGNS if outcome in seen]
+def legend(rows: Iterable[Row], *more: str) -> list[tuple[str, str]]:
+    """Pairs of an outcome, or "", and its text: the signs, the days of today's sets, the GPUs."""
+    rows = list(rows)
     days = sorted(row.date for row in rows if row.as_of == "today")
-    words = " \u2002 ".join(
-        [*signs, *more, *([f"today: {span(days)}"] if days else []), *map(escape, gpus)]
+    notes = [*more, f"today: {span(days)}"] if days else [*more]
+    notes += dict.fromkeys(f"GPU: {row.gpu}, driver {row.driver}" for row in rows if row.gpu)
+    seen = different(rows, "outcome")
+    return [(each, each) for each in SIGNS if each in seen] + [("", note) for note in notes]
+
+
+TEMPLATES = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
+TEMPLATES.globals |= {"signs": SIGNS, "kinds": KINDS, "span": span}
+
+
+def render(macro: str, *values: Any) -> nodes.raw:
+    """A node with the HTML of a macro of versions.html."""
+    return notebook.html(
+        str(getattr(TEMPLATES.get_template("versions.html").module, macro)(*values))
     )
-    return f'<p class="legend">{words}</p>'
-
-
-def scrolling(name, table):
-    """A table in a box of the theme's, which scrolls and says so."""
-    return f'<div class="pst-scrollable-table-container" tabindex="0" role="region" aria-label="{name}">{table}</div>'
 
 
 # --- the strip
 
 
-def show_strips(app, tree):
+def show_strips(app: Sphinx, tree: nodes.document) -> None:
     chapter = notebook.chapter(app, app.env.docname)
     card = next(tree.findall(nodes.table), None)
     if chapter and card:
         app.env.note_dependency(str(evidence.path(chapter)))
-        strips = [
-            notebook.html(strip(name, rows)) for (name,), rows in by(runs(chapter), "library")
-        ]
-        card.parent[card.parent.index(card) + 1 : card.parent.index(card) + 1] = strips
+        strips = [strip(name, rows) for (name,), rows in by(runs(chapter), "library")]
+        place = card.parent.index(card) + 1
+        card.parent[place:place] = strips
 
 
-def strip(library, rows):
-    """The releases of a library side by side, a line for each dependency set; folded below it, what they said."""
-    lines = sorted({(row.level, row.as_of) for row in rows})
-    shared = columns(rows, lines)
+def strip(library: str, rows: list[Row]) -> nodes.raw:
+    """The releases of a library side by side, a line for each dependency set; what they said."""
+    sets = sorted({(row.level, row.as_of) for row in rows})
+    shared = columns(rows)
+    lines = [(dependency_set(*one), [cell(column, *one) for column in shared]) for one in sets]
+    empty = ["empty: not run"] * any(None in cells for _, cells in lines)
     releases = [different(column, "release") for column in shared]
-    head = "".join(f'<th scope="col"><span>{span(some)}</span></th>' for some in releases)
-    body = "".join(
-        line(dependency_set(*one), (cell(column, *one) for column in shared)) for one in lines
-    )
-    if len(shared) < len(by(rows, "release")):
-        body = line("releases", (f"<td>{len(some)}</td>" for some in releases)) + body
-    name = f"Releases of {library}"
-    table = scrolling(
-        name,
-        f'<table class="strip"><tr><th scope="col">dependency set</th>{head}</tr>{body}</table>',
-    )
-    more = ["empty: not run"] if EMPTY in body else []
-    return (
-        f'<figure class="releases"><figcaption>{name}</figcaption>{table}{legend(rows, *more)}'
-        f"<details><summary>What they said</summary><dl>{''.join(map(said, shared))}</dl></details></figure>"
-    )
+    return render("strip", library, releases, lines, map(said, shared), legend(rows, *empty))
 
 
-def dependency_set(level, as_of):
-    return DAYS[as_of] + LEVELS[level]
-
-
-def line(name, cells):
-    return f'<tr><th scope="row">{name}</th>{"".join(cells)}</tr>'
-
-
-def columns(rows, lines):
+def columns(rows: list[Row]) -> list[list[Row]]:
     """Rows in groups: neighbouring releases that end alike in every line share a column."""
-    releases = [same for _, same in by(rows, "release")]
-    ends = [
-        bridged(
-            [
-                next((row.outcome for row in same if (row.level, row.as_of) == line), None)
-                for same in releases
-            ]
-        )
-        for line in lines
-    ]
+    ends = (
+        ({(row.level, row.as_of): row.outcome for row in same}, same)
+        for _, same in by(rows, "release")
+    )
     return [
         [row for _, same in column for row in same]
-        for _, column in groupby(
-            zip(zip(*ends, strict=True), releases, strict=True), key=lambda pair: pair[0]
-        )
+        for _, column in groupby(ends, key=lambda pair: pair[0])
     ]
 
 
-def bridged(outcomes):
-    """What was not run (None) between two that ended alike is taken to end so, too."""
-    before = list(accumulate(outcomes, lambda last, one: one or last))
-    after = list(accumulate(reversed(outcomes), lambda last, one: one or last))[::-1]
-    return [old if old == new else None for old, new in zip(before, after, strict=True)]
-
-
-def cell(column, level, as_of):
-    """The sign of those that were run; the pointer reads what the newest of them said."""
+def cell(column: list[Row], level: str, as_of: str) -> tuple[str, str] | None:
+    """The outcome of a column in a line, and the newest last line; None for what was not run."""
     ran = [row for row in column if (row.level, row.as_of) == (level, as_of)]
-    if not ran:
-        return EMPTY
-    releases, newest = len(different(column, "release")), ran[-1]
-    others = "; older ones said something else" if len(set(map(masked, ran))) > 1 else ""
-    part = f" {len(ran)} of {releases}" if len(ran) < releases else ""
-    mark = sign(
-        newest.outcome,
-        f' role="img" aria-label="{newest.outcome}{part}"',
-        part and f"<small>{part}</small>",
-    )
-    return (
-        f'<td title="{newest.release}: {ending(newest.outcome, newest.line)}{others}">{mark}</td>'
-    )
+    return (ran[-1].outcome, f"{ran[-1].release}: {ending(ran[-1])}") if ran else None
 
 
-def masked(row):
-    """The last line without the release's own number, by which alone those of neighbours may differ."""
+def masked(row: Row) -> str:
+    """The last line without the release's own number, by which alone neighbours may differ."""
     return row.line.replace(row.release, "…")
 
 
-def said(column):
-    """Each end with its last line: in which of the column's releases and dependency sets, where not in all."""
+def said(column: list[Row]) -> tuple[str, str, str, list[tuple[str, ...]]]:
+    """Anchor, releases, days, and the ends of a column: (outcome, where if not in all, words)."""
     releases, sets = span(different(column, "release")), by(column, "level", "as_of")
-    items = ""
-    for (outcome, line, some), where in evidence.gathered(ends(column)).items():
+    items = []
+    for (outcome, some, words), where in evidence.gathered(ends(column)).items():
         only = [some] * (some != releases) + where * (len(where) < len(sets))
-        items += f"<dd>{sign(outcome)} {'; '.join(only)}{': ' if only else ''}{ending(outcome, line)}</dd>"
-    days = span(sorted(different(column, "released")))
-    return f'<dt><a href="../book/versions.html#{anchor(column[-1])}">{releases}</a> ({days})</dt>{items}'
+        items.append((outcome, "; ".join(only), words))
+    return anchor(column[-1]), releases, span(sorted(different(column, "released"))), items
 
 
-def ends(column):
-    """Pairs of an end, (outcome, last line, the neighbouring releases that said so), and a dependency set."""
-    for (level, as_of), rows in sorted(by(column, "level", "as_of")):
-        for (outcome, _), alike in groupby(rows, key=lambda row: (row.outcome, masked(row))):
-            alike = list(alike)
-            yield (
-                (outcome, alike[-1].line, span(different(alike, "release"))),
-                dependency_set(level, as_of),
-            )
+def ends(column: list[Row]) -> Iterator[tuple[tuple[str, str, str], str]]:
+    """Pairs of an end, (outcome, the neighbours that said so, words), and a dependency set."""
+    for one, rows in sorted(by(column, "level", "as_of")):
+        for _, group in groupby(rows, key=masked):
+            *_, newest = alike = list(group)
+            end = newest.outcome, span(different(alike, "release")), ending(newest)
+            yield end, dependency_set(*one)
 
 
 # --- the page
@@ -223,94 +152,61 @@ def ends(column):
 class Versions(SphinxDirective):
     """A section for each library: its releases, newest first, and what each case does with them."""
 
-    def run(self):
+    def run(self) -> list[nodes.Node]:
         self.env.note_reread()
         rows = [row for chapter in notebook.chapters(self.env) for row in runs(chapter)]
         return [section(name, found) for (name,), found in sorted(by(rows, "library"))]
 
 
-def section(library, rows):
-    cases = sorted({row.case for row in rows})
-    linked = [
-        f'<a href="../notebooks/{case}.html" title="{case}">{notebook.number(case)}</a>'
-        for case in cases
+def section(library: str, rows: list[Row]) -> nodes.section:
+    cases = sorted(different(rows, "case"))
+    found = sorted(by(rows, "release"), key=lambda pair: Version(pair[0][0]), reverse=True)
+    releases = [
+        (anchor(same[0]), name, [marks(same, case) for case in cases], about(same))
+        for (name,), same in found
     ]
-    releases = groupby(
-        sorted(rows, key=lambda row: Version(row.release), reverse=True),
-        key=lambda row: row.release,
-    )
-    body = [release(list(found), cases) for _, found in releases]
-    for place in range(SCREENFUL, len(body), SCREENFUL):
-        body[place] = header(map(notebook.number, cases)) + body[place]
-    table = scrolling(library, f'<table class="versions">{header(linked)}{"".join(body)}</table>')
-    return nodes.section(
-        "", nodes.title("", library), notebook.html(table + legend(rows)), ids=[f"of-{library}"]
-    )
+    numbered = {notebook.number(case): case for case in cases}
+    table = render("section", library, numbered, releases, legend(rows))
+    return nodes.section("", nodes.title("", library), table, ids=[f"of-{library}"])
 
 
-def release(rows, cases):
-    one = rows[0]
-    found = {case: [row for row in rows if row.case == case] for case in cases}
-    cells = "".join(f"<td>{marks(found[case])}</td>" for case in cases)
-    about = "".join(f"<td>{value}</td>" for value in (one.released, *newest(rows)))
-    return f'<tr id="{anchor(one)}"><th scope="row">{one.release}</th>{cells}{about}</tr>'
-
-
-def header(cases):
-    return (
-        "<tr>"
-        + "".join(
-            f'<th scope="col">{name}</th>' for name in ("Release", *cases, "Day", "Python", "NumPy")
-        )
-        + "</tr>"
-    )
-
-
-def marks(rows):
-    """Those of a case and a release, in a box of their own for each level."""
-    return "".join(
-        f'<span class="{level}">{"".join(mark(alike) for _, alike in by(same, "outcome", "line"))}</span>'
-        for (level,), same in sorted(by(rows, "level"))
-    )
-
-
-def mark(rows):
-    """One for runs that ended alike, down to the last line."""
-    one = rows[0]
-    days = " and ".join(DAYS[row.as_of] for row in rows)
-    words = f"case {notebook.number(one.case)}, {one.release}, {days}{LEVELS[one.level]}: {ending(one.outcome, one.line)}"
-    return sign(one.outcome, f' role="img" title="{words}"')
-
-
-def newest(rows):
-    """The newest Python, and the newest NumPy, with which a case ended as a case ends; a dash for none."""
-    ended = [row for row in rows if row.outcome in (evidence.REPRODUCED, evidence.NOT_REPRODUCED)]
-    numpys = [
-        pin.removeprefix("numpy==")
-        for row in ended
-        for pin in row.closure
-        if pin.startswith("numpy==")
-    ]
+def marks(rows: list[Row], case: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    """What a case does with a release, by level: one mark for runs alike, down to the last line."""
+    mine = [row for row in rows if row.case == case]
     return [
-        max(found, key=Version, default="–") for found in ([row.python for row in ended], numpys)
+        (level, [mark(alike) for _, alike in by(same, "outcome", "line")])
+        for (level,), same in sorted(by(mine, "level"))
     ]
 
 
-def write_file(app, exception):
+def mark(alike: list[Row]) -> tuple[str, str]:
+    """The outcome of runs that ended alike, and the words at the pointer."""
+    one, days = alike[0], " and ".join(DAYS[row.as_of] for row in alike)
+    where = f"case {notebook.number(one.case)}, {one.release}, {days}{LEVELS[one.level]}"
+    return one.outcome, f"{where}: {ending(one)}"
+
+
+def about(rows: list[Row]) -> list[str]:
+    """A release's day, and the newest Python and NumPy that it was reproduced or not with."""
+    ended = [row for row in rows if row.outcome in ("reproduced", "not reproduced")]
+    pythons = [row.python or "" for row in ended]
+    pins = [pin.partition("==") for row in ended for pin in row.closure]
+    numpys = [version for name, _, version in pins if name == "numpy"]
+    return [rows[0].released, *(max(some, key=Version, default="–") for some in (pythons, numpys))]
+
+
+def write_file(app: Sphinx, exception: Exception | None) -> None:
     """Every row, as a file."""
     if not exception and app.builder.name == "html":
         with (Path(app.outdir) / FILE).open("w", newline="", encoding="utf8") as file:
-            sheet = csv.writer(file)
-            sheet.writerow(COLUMNS)
+            sheet = csv.DictWriter(file, [field.name for field in fields(Row)])
+            sheet.writeheader()
             for chapter in notebook.chapters(app.env):
                 for row in evidence.rows(chapter):
-                    sheet.writerow(
-                        " ".join(row.closure) if name == "closure" else getattr(row, name) or ""
-                        for name in COLUMNS
-                    )
+                    sheet.writerow(asdict(row) | {"closure": " ".join(row.closure)})
 
 
-def setup(app):
+def setup(app: Sphinx) -> None:
     app.add_directive("versions", Versions)
     app.connect("doctree-read", show_strips, priority=600)
     app.connect("build-finished", write_file)
