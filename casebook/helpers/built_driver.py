@@ -1,8 +1,9 @@
-"""What stand-ins for the CUDA driver share: C that is built with the system's compiler and loaded under the driver's name.
+"""What the fake CUDA drivers share: C, built with the system's compiler, named libcuda.so.1.
 
-Whatever library of this process asks for libcuda.so.1 from then on is given this one, whether there is a real driver or not. A stand-in
-writes the functions that it is about. Here are those that each of them needs: devices of compute capability 9.0, and how a function is
-found, by name, of version 2 if there is one. A function that neither has answers CUDA_ERROR_NOT_SUPPORTED (801).
+Once it is loaded, every library of this process that asks for libcuda.so.1 gets it, whether there
+is a real driver or not. Each fake driver adds the functions that it is about. Here are those that
+all of them need: devices of compute capability 9.0, and the lookup of functions by name, version 2
+first. Functions that are missing return CUDA_ERROR_NOT_SUPPORTED (801).
 """
 
 import ctypes as _ctypes
@@ -10,7 +11,7 @@ import pathlib as _pathlib
 import subprocess as _subprocess
 import tempfile as _tempfile
 
-_EVERY = r"""
+_SHARED = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -20,8 +21,14 @@ _EVERY = r"""
 #include <string.h>
 int cuInit(unsigned f) { return 0; }
 int cuDriverGetVersion(int *v) { *v = 13000; return 0; }
-int cuGetErrorName(int e, const char **s) { *s = e == 801 ? "CUDA_ERROR_NOT_SUPPORTED" : "ERROR_OF_THE_STAND_IN"; return 0; }
-int cuGetErrorString(int e, const char **s) { *s = "so says the stand-in for the driver"; return 0; }
+int cuGetErrorName(int e, const char **s) {
+  *s = e == 801 ? "CUDA_ERROR_NOT_SUPPORTED" : "ERROR_OF_THE_STAND_IN";
+  return 0;
+}
+int cuGetErrorString(int e, const char **s) {
+  *s = "so says the stand-in for the driver";
+  return 0;
+}
 int cuDeviceGetCount(int *n) { *n = DEVICES; return 0; }
 int cuDeviceGet(int *d, int i) { *d = i; return i < 0 || i >= DEVICES ? 101 : 0; }
 int cuDeviceGetName(char *name, int n, int d) { snprintf(name, n, "stand-in %d", d); return 0; }
@@ -30,8 +37,8 @@ int cuDeviceGetUuid_v2(void *u, int d) { return cuDeviceGetUuid(u, d); }
 int cuDeviceTotalMem_v2(size_t *n, int d) { *n = 1ull << 34; return 0; }
 int cuMemGetInfo_v2(size_t *free, size_t *all) { *free = *all = 1ull << 34; return 0; }
 int cuDeviceGetAttribute(int *v, int a, int d) {
-  static const int known[][2] = {{75, 9}, {76, 0}, {1, 1024}, {2, 1024}, {3, 1024}, {4, 64}, {5, 2147483647}, {6, 65535}, {7, 65535},
-                                 {10, 32}, {16, 132}};
+  static const int known[][2] = {{75, 9}, {76, 0}, {1, 1024}, {2, 1024}, {3, 1024}, {4, 64},
+                                 {5, 2147483647}, {6, 65535}, {7, 65535}, {10, 32}, {16, 132}};
   *v = 1;
   for (int i = 0; i < 11; i++) if (known[i][0] == a) *v = known[i][1];
   return 0;
@@ -58,27 +65,14 @@ int cuGetProcAddress_v2(const char *name, void **p, int version, uint64_t f, int
 """
 
 
-def load(source, devices=1):
-    """The library of these functions and of those in `source`, C after the usual includes, with so many devices."""
+def load(source: str, devices: int = 1) -> _ctypes.CDLL:
+    """Build and load these functions and those in `source`, C without includes."""
     with _tempfile.TemporaryDirectory() as folder:
         library = _pathlib.Path(folder, "libcuda.so.1")
+        options = f"-shared -fPIC -w -pthread -DDEVICES={devices} -x c -Wl,-soname,libcuda.so.1"
         _subprocess.run(
-            [
-                "cc",
-                "-shared",
-                "-fPIC",
-                "-w",
-                "-pthread",
-                f"-DDEVICES={devices}",
-                "-x",
-                "c",
-                "-Wl,-soname,libcuda.so.1",
-                "-o",
-                library,
-                "-",
-                "-ldl",
-            ],
-            input=_EVERY + source,
+            ["cc", *options.split(), "-o", library, "-", "-ldl"],
+            input=_SHARED + source,
             text=True,
             check=True,
         )

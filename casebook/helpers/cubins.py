@@ -1,48 +1,52 @@
-"""What a cubin says of its kernel, without a GPU: registers, traffic to local memory, bytes of code.
+"""Facts of a cubin's kernel, without a GPU: registers, local memory accesses, bytes of code.
 
     from cubins import facts, functions, section
     facts(cubin)                        # Facts(registers=24, local=525, in_loops=151, code=36352)
 
-A cubin is an ELF file: `.nv.info` holds the registers, `.text.NAME` the instructions of the kernel NAME, 16 bytes each. Local memory
-takes what no register can hold (spills) and arrays that are indexed by a variable. Only for compute capability 9.0, as other GPUs
-write a branch's target otherwise. The tests compare it with what `ptxas -v` says.
+A cubin is an ELF file: `.nv.info` holds the number of registers, `.text.NAME` the instructions of
+the kernel NAME, 16 bytes each. Local memory holds spilled registers and arrays that are indexed by
+a variable. Only for compute capability 9.0: other GPUs encode the target of a branch differently.
+The tests compare these facts with the report of `ptxas -v`.
 """
 
-from collections import namedtuple as _namedtuple
 from struct import iter_unpack as _iter_unpack
 from struct import unpack_from as _unpack_from
+from typing import NamedTuple as _NamedTuple
 
-_LOADS_AND_STORES, _BRANCH = (
-    (0x983, 0x387),
-    0x947,
-)  # LDL and STL; BRA: the low 12 bits of an instruction
+# The low 12 bits of an instruction: LDL and STL; BRA
+_LOADS_AND_STORES, _BRANCH = (0x983, 0x387), 0x947
 _REGISTERS = 0x2F
 
-Facts = _namedtuple("Facts", "registers local in_loops code")
-Facts.__doc__ = "Registers a thread, instructions that access local memory, those of them inside a loop, bytes of code."
+
+class Facts(_NamedTuple):
+    """Registers per thread, local memory accesses (all, and those in loops), bytes of code."""
+
+    registers: int
+    local: int
+    in_loops: int
+    code: int
 
 
-def functions(cubin):
-    """Names of the functions that have machine code of their own, the kernel's among them."""
+def functions(cubin: bytes) -> list[str]:
+    """Names of the functions that have machine code, including the kernel."""
     return sorted(
         name.removeprefix(".text.") for name in _sections(cubin) if name.startswith(".text.")
     )
 
 
-def section(cubin, name):
+def section(cubin: bytes, name: str) -> bytes:
     """Content of an ELF section. Raises KeyError."""
     return _sections(cubin)[name]
 
 
-def facts(cubin):
-    """Facts of the cubin's only kernel. Raises ValueError where it has none or several, or code for another GPU than 9.0."""
+def facts(cubin: bytes) -> Facts:
+    """Facts of the only kernel. Raises ValueError for no or several kernels, or another GPU."""
     parts = _sections(cubin)
     (flags,) = _unpack_from("<I", cubin, 0x30)
     if 90 not in (flags & 0xFF, flags >> 8 & 0xFF):
         raise ValueError("not code for compute capability 9.0")
-    kernels = [
-        name.removeprefix(".nv.constant0.") for name in parts if name.startswith(".nv.constant0.")
-    ]  # where arguments lie
+    constants = ".nv.constant0."  # a kernel's arguments are in .nv.constant0.NAME
+    kernels = [name.removeprefix(constants) for name in parts if name.startswith(constants)]
     if len(kernels) != 1:
         raise ValueError(f"a cubin with one kernel is needed, not {len(kernels)}")
     code = parts[f".text.{kernels[0]}"]
@@ -51,7 +55,7 @@ def facts(cubin):
     return Facts(_registers(parts, kernels[0]), len(accesses), len(looped), len(code))
 
 
-def _sections(cubin):
+def _sections(cubin: bytes) -> dict[str, bytes]:
     if cubin[:4] != b"\x7fELF":
         raise ValueError("not a cubin: it does not begin like an ELF file")
     (start,) = _unpack_from("<Q", cubin, 0x28)
@@ -60,11 +64,11 @@ def _sections(cubin):
     return {_text(cubin, rows[names][4] + row[0]): cubin[row[4] : row[4] + row[5]] for row in rows}
 
 
-def _text(data, at):
+def _text(data: bytes, at: int) -> str:
     return data[at : data.index(b"\0", at)].decode()
 
 
-def _registers(parts, kernel):
+def _registers(parts: dict[str, bytes], kernel: str) -> int:
     symbols = [_text(parts[".strtab"], row[0]) for row in _iter_unpack("<IBBHQQ", parts[".symtab"])]
     info, at = parts[".nv.info"], 0
     while at < len(info):
@@ -77,23 +81,20 @@ def _registers(parts, kernel):
     raise ValueError(f"the cubin does not say how many registers {kernel} uses")
 
 
-def _accesses_and_loops(code):
-    """Offsets of the accesses to local memory, and (first, last) offsets of each loop: a branch back and what it jumps over."""
+def _accesses_and_loops(code: bytes) -> tuple[list[int], list[tuple[int, int]]]:
+    """Offsets of the local memory accesses; (target, branch) offsets of each backward branch."""
     accesses, loops = [], []
     for number, (low, high) in enumerate(_iter_unpack("<QQ", code)):
         at = 16 * number
         if low & 0xFFF in _LOADS_AND_STORES:
             accesses.append(at)
         elif low & 0xFFF == _BRANCH:
-            target = (
-                at
-                + 16
-                + 4 * _signed((high & 0x3FFFF) << 38 | low >> 34 << 8 | low >> 16 & 0xFF, 56)
-            )
+            words = (high & 0x3FFFF) << 38 | low >> 34 << 8 | low >> 16 & 0xFF
+            target = at + 16 + 4 * _signed(words, 56)
             if target < at:
                 loops.append((target, at))
     return accesses, loops
 
 
-def _signed(number, bits):
+def _signed(number: int, bits: int) -> int:
     return number - (1 << bits) if number >> (bits - 1) else number

@@ -1,4 +1,7 @@
-"""A CUDA C++ kernel that needs many registers: each thread keeps 48 running values, and every round of its loop reads and writes all."""
+"""A CUDA C++ kernel that needs many registers.
+
+Each thread keeps 48 running values; each iteration of its loop reads and writes all of them.
+"""
 
 HEAVY = r"""
 extern "C" __global__ void heavy(const float* __restrict__ a, const float* __restrict__ b,

@@ -1,11 +1,13 @@
-"""CuPy without a GPU: arrays lie at a made-up address, and every call ends before anything would be launched.
+"""CuPy without a GPU: arrays have an invented address, and every call stops before its launch.
 
-Tracing a fused function, inferring types and writing CUDA code are host code. `stopped(fused, x)` lets a call get that far.
+Tracing a fused function, inferring types and generating CUDA code run on the host;
+`stopped(fused, x)` runs a call up to there.
 """
 
 import os
+from collections.abc import Callable as _Callable
 
-os.environ["CUDA_VISIBLE_DEVICES"] = "-1"  # on a machine with a GPU as well
+os.environ["CUDA_VISIBLE_DEVICES"] = "-1"  # hide a GPU that is there
 
 import cupy as _cupy
 
@@ -13,8 +15,8 @@ _memory = _cupy.cuda.UnownedMemory(0x1000, 1 << 40, None, 0)
 _cupy.cuda.set_allocator(lambda size: _cupy.cuda.MemoryPointer(_memory, 0))
 
 
-def stopped(fused, *args):
-    """Call a fused function; returns the error that says that there is no device. Any other error is raised."""
+def stopped(fused: _Callable, *args: object) -> Exception:
+    """Call a fused function; return the error that there is no device. Raises any other error."""
     try:
         fused(*args)
     except _cupy.cuda.runtime.CUDARuntimeError as error:

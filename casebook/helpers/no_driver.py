@@ -1,6 +1,7 @@
-"""Where there is no NVIDIA driver, answers in its place which version it is, and nothing else. Where there is one, does nothing.
+"""Without an NVIDIA driver, answers which version the driver has, and nothing else.
 
-cuda.core asks for this number before it compiles or links, and needs no more of a driver until code is loaded.
+With a driver it does nothing. cuda.core asks for this number before it compiles or links, and
+needs nothing else from a driver until it loads code.
 """
 
 import cuda.bindings as _bindings

@@ -1,17 +1,19 @@
-"""Loaded by every Python that a %%pinned script starts, the script's own children included.
+"""Loaded by every Python that a %%pinned script starts, including the script's own children.
 
-An uncaught exception is shown short: the frames of the script's own files and the final exception, each run of library
-frames folded into one line. Its type and message go to a report, so that nobody has to read them back from text.
-Runs on every Python from 3.6 on, with the standard library alone.
+Shortens the report of an uncaught exception: the frames of the script's own files and the final
+exception; consecutive library frames become one line. Type and message are also written to a
+report file, so that they need not be parsed from text. Supports Python 3.6 and later, with the
+standard library only.
 """
 
 import os
 import sys
+from types import CodeType, TracebackType
 
-REPEATED = 3  # times that the frame of a recursion is shown
+REPEATED = 3  # how often the frame of a recursion is shown
 
 
-def name_of(kind):
+def name_of(kind: type) -> str:
     return (
         kind.__qualname__
         if kind.__module__ in ("builtins", "__main__")
@@ -19,25 +21,27 @@ def name_of(kind):
     )
 
 
-def text_of(value):
+def text_of(value: BaseException) -> str:
     try:
         return str(value)
     except Exception:
         return "<no message: its __str__ failed>"
 
 
-def package_of(path):
+def package_of(path: str) -> str:
     if "site-packages/" in path:
         return path.split("site-packages/")[-1].split("/")[0]
-    if "/" in path and not path.startswith(
-        ("/", "<")
-    ):  # Cython: the path in the package's own source tree
-        return path.split("/")[0]
+    if "/" in path and not path.startswith(("/", "<")):
+        return path.split("/")[0]  # Cython: a path in the package's own source tree
     return "the standard library"
 
 
-def frames(trace, own):
-    """Lines of a traceback: own frames as Python writes them, library frames and the depths of a recursion as one line a run."""
+def frames(trace: TracebackType, own: str) -> "list[str]":
+    """Lines of a traceback; `own` is the folder of the script's own files.
+
+    Own frames are shown as Python shows them; consecutive library frames, and the frames of a
+    deep recursion, are counted in one line.
+    """
     import itertools
     import traceback
 
@@ -57,7 +61,7 @@ def frames(trace, own):
     return lines
 
 
-def folded(paths):
+def folded(paths: "list[str]") -> str:
     packages = list(dict.fromkeys(map(package_of, paths)))
     named = [p for p in packages if p != "the standard library"] or packages
     return "  … {} {} in {}".format(
@@ -65,7 +69,7 @@ def folded(paths):
     )
 
 
-def shown(code, number):
+def shown(code: CodeType, number: int) -> "list[str]":
     import linecache
 
     source = linecache.getline(code.co_filename, number).strip()
@@ -74,17 +78,18 @@ def shown(code, number):
     ] * bool(source)
 
 
-def earlier(value):
+def earlier(value: BaseException) -> "list[BaseException]":
     """The exceptions that led to this one, oldest first."""
-    chain = []
+    chain = []  # type: list[BaseException]
     while True:
-        value = value.__cause__ or (None if value.__suppress_context__ else value.__context__)
-        if value is None or any(value is known for known in chain):
+        before = value.__cause__ or (None if value.__suppress_context__ else value.__context__)
+        if before is None or any(before is known for known in chain):
             return chain[::-1]
-        chain.append(value)
+        chain.append(before)
+        value = before
 
 
-def show(kind, value, trace):
+def show(kind: type, value: BaseException, trace: "TracebackType | None") -> None:
     import json
     import traceback
 

@@ -25,7 +25,9 @@ _QUIET = 0.25  # spread up to which a machine counts as quiet
 _ANSWER = 3e-4  # seconds; on a quiet machine three quarters of the answers take less
 _AGAIN = 2  # further measurements before a claim fails or is given up
 
-_Seconds = _Mapping[str, _Iterable[float]]
+_Function = _Callable[[], object]  # an alternative; its result is not used
+_Clock = _Callable[[_Function], float]  # seconds of a call
+_Seconds = dict[str, list[float]]
 
 
 class Rounds:
@@ -47,7 +49,8 @@ class Rounds:
     ) -> None:
         self.seconds = {name: list(rounds) for name, rounds in seconds.items()}
         self.answers, self._quiet = answers, quiet
-        self._measure, self._again = measure, _AGAIN if measure else 0
+        self._measure = measure or (lambda: self.seconds)
+        self._again = _AGAIN if measure else 0
         lengths = set(map(len, self.seconds.values()))
         if len(lengths) != 1 or min(lengths) < 3:
             raise ValueError(
@@ -75,7 +78,7 @@ class Rounds:
         """False where another process must be using the machine."""
         return not self._busy()
 
-    def _busy(self):
+    def _busy(self) -> str:
         """The sign that the machine is busy, or an empty string."""
         late = _quartiles(self.answers)[2] if self.answers else 0
         if late > _ANSWER:
@@ -103,7 +106,7 @@ class Rounds:
         )
         print(text)
 
-    def _worth_measuring_again(self, condition):
+    def _worth_measuring_again(self, condition: _Callable[[Rounds], bool]) -> bool:
         """True where a quiet machine contradicts, or a busy one is not yet known to stay busy."""
         if self.alone:
             return not condition(self)
@@ -118,14 +121,14 @@ class Rounds:
             line = (
                 f"{name:{width}}  {_in_units(self.median(name))}  spread {self.spread(name):4.0%}"
             )
-            if moved := bytes.get(name) if isinstance(bytes, dict) else bytes:
+            if moved := bytes.get(name) if isinstance(bytes, _Mapping) else bytes:
                 line += f"  {moved / self.median(name) / 1e9:8,.1f} GB/s"
             lines.append(line)
         return "\n".join(lines)
 
 
 def compare(
-    alternatives: _Mapping[str, _Callable[[], object]],
+    alternatives: _Mapping[str, _Function],
     rounds: int = 30,
     warmup: int = 3,
     clock: str = "gpu",
@@ -139,15 +142,17 @@ def compare(
     of the current context, including the time for which the GPU waits for the host to launch.
     clock "host": from the call until the current context, if there is one, is idle.
     """
-    clock = {"gpu": _between_events, "host": _until_idle}[clock]
-    answers, generator = [], _random.Random(0)
+    start = {"gpu": _between_events, "host": _until_idle}[clock]
+    generator = _random.Random(0)
+    answers: list[float] = []
 
-    def measure():
+    def measure() -> _Seconds:
         for _ in range(warmup):
             for function in alternatives.values():
                 function()
         answers.clear()
-        seconds, seconds_of = {name: [] for name in alternatives}, clock(stream, answers)
+        seconds: _Seconds = {name: [] for name in alternatives}
+        seconds_of = start(stream, answers)
         for _ in range(rounds):
             for name in generator.sample(list(alternatives), len(alternatives)):
                 seconds[name].append(seconds_of(alternatives[name]))
@@ -159,20 +164,20 @@ def compare(
 class _Events:
     """Two CUDA events on a stream of the current context."""
 
-    def __init__(self, stream):
+    def __init__(self, stream: int) -> None:
         self.cuda, self.stream = _ctypes.CDLL("libcuda.so.1"), _ctypes.c_void_p(stream)
         self.start, self.end = _ctypes.c_void_p(), _ctypes.c_void_p()
         for event in self.start, self.end:
             _check(self.cuda.cuEventCreate(_ctypes.byref(event), 0))
 
-    def answer(self):
+    def answer(self) -> float:
         """Seconds until the GPU has reached a new event, after all earlier work."""
         before = _time.perf_counter()
         _check(self.cuda.cuEventRecord(self.start, self.stream))
         _check(self.cuda.cuEventSynchronize(self.start))
         return _time.perf_counter() - before
 
-    def seconds_of(self, function):
+    def seconds_of(self, function: _Function) -> float:
         """Seconds on the GPU between the events around a call."""
         milliseconds = _ctypes.c_float()
         _check(self.cuda.cuEventRecord(self.start, self.stream))
@@ -183,21 +188,21 @@ class _Events:
         return milliseconds.value / 1000
 
 
-def _between_events(stream, answers):
+def _between_events(stream: int, answers: list[float]) -> _Clock:
     events = _Events(stream)
 
-    def seconds_of(function):
+    def seconds_of(function: _Function) -> float:
         answers.append(events.answer())
         return events.seconds_of(function)
 
     return seconds_of
 
 
-def _until_idle(stream, answers):
+def _until_idle(stream: int, answers: list[float]) -> _Clock:
     wait, in_context = _waiting()
     events = _Events(stream) if in_context() else None
 
-    def seconds_of(function):
+    def seconds_of(function: _Function) -> float:
         wait()
         if events:
             answers.append(events.answer())
@@ -209,31 +214,35 @@ def _until_idle(stream, answers):
     return seconds_of
 
 
-def _waiting():
+def _waiting() -> tuple[_Function, _Callable[[], bool]]:
     """Two functions: one waits for the current context, if any; one tells whether there is one."""
     try:
         cuda, context = _ctypes.CDLL("libcuda.so.1"), _ctypes.c_void_p()
     except OSError:
         return lambda: None, lambda: False
 
-    def in_context():
+    def in_context() -> bool:
         return cuda.cuCtxGetCurrent(_ctypes.byref(context)) == 0 and bool(context)
 
-    return lambda: in_context() and _check(cuda.cuCtxSynchronize()), in_context
+    def wait() -> None:
+        if in_context():
+            _check(cuda.cuCtxSynchronize())
+
+    return wait, in_context
 
 
-def _quartiles(values):
+def _quartiles(values: _Iterable[float]) -> list[float]:
     return _statistics.quantiles(values, n=4, method="inclusive")
 
 
-def _check(status):
+def _check(status: int) -> None:
     if status:
         raise RuntimeError(
             f"the CUDA driver answers with error {status}; 201 means that no context is current"
         )
 
 
-def _in_units(seconds):
+def _in_units(seconds: float) -> str:
     for unit, factor in (("s ", 1), ("ms", 1e3)):
         if seconds * factor >= 1:
             return f"{seconds * factor:7.2f} {unit}"

@@ -1,7 +1,8 @@
 """Which of CuPy's two tracers a fused function has taken, and which type it gave the result.
 
-CuPy has no question for either, so these functions look where `cupy.fuse` keeps what it traced: `_memo` (first tracer) and
-`new_fusion` (None until the second tracer has taken over, for good). Read in CuPy 13.2.0 to 14.2.0.
+CuPy has no public function for either, so these read where `cupy.fuse` stores what it traced:
+`_memo` (first tracer) and `new_fusion` (None until the second tracer takes over, permanently).
+Valid for CuPy 13.2.0 to 14.2.0.
 """
 
 import cupy as _cupy
@@ -14,7 +15,7 @@ def path(fused):
 
 
 def kernel_of(fused):
-    """The first kernel that was traced: an ElementwiseKernel or ReductionKernel, or the second tracer's FusedKernel."""
+    """The first traced kernel: Elementwise-, Reduction- or, of the second tracer, FusedKernel."""
     if fused.new_fusion is None:
         return next(iter(fused._memo.values()))[0]
     return next(iter(fused.new_fusion._cache.values()))[1][0]
@@ -23,17 +24,16 @@ def kernel_of(fused):
 def result_type(fused):
     """dtype of that kernel's (last) result."""
     found = kernel_of(fused)
-    return _numpy.dtype(
-        found.out_params[-1].dtype
-        if fused.new_fusion is None
-        else found._dtypes[found._out_params[-1]]
-    )
+    if fused.new_fusion is None:
+        return _numpy.dtype(found.out_params[-1].dtype)
+    return _numpy.dtype(found._dtypes[found._out_params[-1]])
 
 
 def check(text, want, expected, **args):
-    """Fuse the expression `text` of the names in `args`, run it fused and not, print its path, both types and the scalars.
+    """Fuse the expression `text` of the names in `args`, and run it fused and unfused.
 
-    Raises AssertionError where path and type are not `expected` ("first float32"), or a value is 2e-6 or more from `want`.
+    Prints its path, both types and the scalars. Raises AssertionError where path and type are not
+    `expected` ("first float32"), or a value differs from `want` by 2e-6 or more.
     """
     fused = _cupy.fuse(kernel_name="checked")(eval(f"lambda {', '.join(args)}: {text}"))
     out, plain = fused(*args.values()), fused.func(*args.values())
@@ -48,9 +48,10 @@ def check(text, want, expected, **args):
 
 
 def promotions(call, **scalars):
-    """Print a table: an array of each dtype plus each scalar, by NumPy, by `fuse` with the scalar as literal and as argument.
+    """Print a table of dtypes: an array of each dtype plus each scalar.
 
-    `scalars` are lists of expressions by dtype; `call(fused, *args)` calls a fused function.
+    By NumPy, and by `fuse` with the scalar as literal and as argument. `scalars` are lists of
+    expressions by dtype; `call(fused, *args)` calls a fused function.
     """
 
     def says(function, *args):
@@ -65,11 +66,11 @@ def promotions(call, **scalars):
                 by_numpy = str((_numpy.ones(4, dtype) + scalar).dtype)
         except OverflowError:
             by_numpy = "OverflowError"
-        return f"{dtype:7} + {text:19} {by_numpy:14} {says(lambda x: x + scalar, x):16} {says(lambda x, s: x + s, x, scalar)}"
+        literal, argument = says(lambda x: x + scalar, x), says(lambda x, s: x + s, x, scalar)
+        return f"{dtype:7} + {text:19} {by_numpy:14} {literal:16} {argument}"
 
-    print(
-        f"cupy {_cupy.__version__}, numpy {_numpy.__version__:10} NumPy          fuse, literal    fuse, argument"
-    )
+    names = f"cupy {_cupy.__version__}, numpy {_numpy.__version__:10}"
+    print(f"{names} NumPy          fuse, literal    fuse, argument")
     for dtype, texts in scalars.items():
         for text in texts:
             print(row(dtype, text))

@@ -1,8 +1,10 @@
-"""What a migration leans on, as entries for `differential`: 13 groups, from integer arithmetic to records.
+"""What a migration depends on, as entries for `differential`: 13 groups, integers to records.
 
-Left out is what neither NumPy nor Python defines, or CUDA leaves open: division by zero, shifts by more than the width, conversions of
-floats that do not fit. Bounds: + - * / and square roots are rounded correctly, so 0 units in the last place. For other functions those
-of the CUDA programming guide (mathematical functions, maximum error), in float64 plus one for the judge, which rounds there as well.
+Left out is what neither NumPy nor Python defines, or CUDA leaves undefined: division by zero,
+shifts by more than the width, conversions of floats that do not fit. Error bounds: + - * / and
+square roots are rounded correctly, so 0 units in the last place. For other functions those of the
+CUDA programming guide (mathematical functions, maximum error); in float64 one more, because the
+reference rounds as well.
 """
 
 import numpy as np
@@ -296,7 +298,8 @@ COMPLEX = [
     op(
         "a / b",
         "complex128 complex128 -> complex128",  # by a real or an imaginary number: nothing cancels
-        "(b.real == 0) != (b.imag == 0) and all(abs(x) < 2**10 for z in (a, b) for x in (z.real, z.imag))",
+        "(b.real == 0) != (b.imag == 0)"
+        " and all(abs(x) < 2**10 for z in (a, b) for x in (z.real, z.imag))",
         ulp=2,
     ),
     op("a != b", "complex64 complex64 -> bool"),
@@ -441,10 +444,15 @@ INDEXING = [
 
 
 def atomic(name, signature, judge, where=lambda *row: True):
-    """64 threads: the first stores its number into the first element of the result, the others apply cuda.atomic.NAME to it."""
+    """64 threads: the first stores its number in out[0], the others apply cuda.atomic.NAME."""
     threads = compiled(
-        f"def atomic_{name}(a, out):\n    i = cuda.threadIdx.x\n    if i == 0:\n        out[0] = a[0]\n"
-        f"    cuda.syncthreads()\n    if i > 0:\n        cuda.atomic.{name}(out, 0, a[i])\n"
+        f"def atomic_{name}(a, out):\n"
+        "    i = cuda.threadIdx.x\n"
+        "    if i == 0:\n"
+        "        out[0] = a[0]\n"
+        "    cuda.syncthreads()\n"
+        "    if i > 0:\n"
+        f"        cuda.atomic.{name}(out, 0, a[i])\n"
     )
     first, result = np.arange(64) == 0, signature.split()[-1]
     return kernel(signature, lambda a: np.where(first, judge(a), 0).astype(result), where=where)(
@@ -607,9 +615,11 @@ SHARED = [
 
 
 def shuffled(name, argument, signature, source):
-    """Every lane of a warp gets the value of the lane that `source`, a function of the lane's number, names."""
+    """Every lane i of a warp gets the value of lane source(i)."""
     lanes = compiled(
-        f"def {name}(a, out):\n    i = cuda.threadIdx.x\n    out[i] = cuda.{name}(0xffffffff, a[i], {argument})\n"
+        f"def {name}(a, out):\n"
+        "    i = cuda.threadIdx.x\n"
+        f"    out[i] = cuda.{name}(0xffffffff, a[i], {argument})\n"
     )
     return kernel(signature, lambda a: a[[source(i) for i in range(32)]], rows=32)(lanes)
 

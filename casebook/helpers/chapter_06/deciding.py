@@ -1,37 +1,59 @@
-"""For small kernels, the PTX instruction that decides between right and wrong: of numba-cuda-mlir, or numba-cuda. Needs no GPU.
+"""Small kernels, and the PTX instruction that decides between right and wrong. Needs no GPU.
 
-import deciding
-deciding.show("a % b")              # all that the kernel computes
-deciding.line(deciding.MENDED)      # 0.4.1 | rem.u32 | div.u32 | …
-deciding.table(deciding.LIVE)       # where both packages are installed: their answers side by side
+For numba-cuda-mlir and numba-cuda, whichever is installed:
+
+    import deciding
+    deciding.show("a % b")              # all that the kernel computes
+    deciding.line(deciding.MENDED)      # 0.4.1 | rem.u32 | div.u32 | …
+    deciding.table(deciding.LIVE)       # with both installed: their answers side by side
+    deciding.keep(deciding.LIVE)        # compile now what cells with the same folder ask later
+
+Both compilers together take longer to load than to compile all of these kernels. What keep() has
+compiled lies in the working folder, one file for each package. So of several cells that share a
+folder (`%%pinned --folder NAME`) only one has to load them.
 """
 
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
 import math
-import re as _re
-from importlib.metadata import version as _version
+import os
+import re
+from collections.abc import Collection
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import missing
+import renamed
+
+gc.disable()  # a compiler's objects live on: to search them for garbage takes a sixth of the time
 
 
 def _installed():
-    """[(name, cuda, types)] of the packages that are installed, numba-cuda-mlir first."""
+    """Names of the installed packages, numba-cuda-mlir first."""
     found = []
-    try:
-        import compile_90  # noqa: F401
-        from numba_cuda_mlir import cuda, types
-
-        found.append((_version("numba-cuda-mlir"), cuda, types))
-    except ImportError:
-        pass
-    try:
-        from numba import cuda, types
-
-        found.append(("numba-cuda " + _version("numba-cuda"), cuda, types))
-    except ImportError:
-        pass
+    for package in "numba-cuda-mlir", "numba-cuda":
+        with contextlib.suppress(PackageNotFoundError):
+            version(package)
+            found.append(package)
     return found
 
 
+def _load(package):
+    """`cuda` and `types` of a package."""
+    if package == "numba-cuda-mlir":
+        import compile_90  # noqa: F401
+        from numba_cuda_mlir import cuda, types
+    else:
+        import sm_90  # noqa: F401
+        from numba import cuda, types
+    return cuda, types
+
+
 def _kernels(cuda):
-    """The kernels, of either package's `cuda`, by their names."""
+    """The kernels, written with either package's `cuda`, by name."""
 
     def remainder(a, b, out):
         out[0] = a[0] % b[0]
@@ -83,10 +105,11 @@ def _kernels(cuda):
     def added(a, out):
         cuda.atomic.add(out, 0, a[0])
 
-    return {name: function for name, function in locals().items() if name != "cuda"}
+    own = {name: function for name, function in locals().items() if name != "cuda"}
+    return own | renamed.kernels(cuda) | missing.kernels(cuda)
 
 
-# what is asked: the kernel, the types of its arrays, and the instructions that decide: first the right one
+# {question: (kernel, types of its arrays, instructions that decide, the right one first)}
 MENDED = {
     "a % b": ("remainder", "int32 int32 int32", r"rem\.s64|rem\.u32"),
     "a // b": ("quotient", "int32 int32 int32", r"div\.s64|div\.u32"),
@@ -117,30 +140,68 @@ LIVE = {
     "shfl_sync of float64": ("shuffled", "float64 float64", r"bfi\.b64|cvt\.rn\.f32\.f64"),
     "cuda.grid(1)": ("grid", "int8", r"mul\.wide\.[su]32|mad\.lo\.s32"),
 }
-_PACKAGES = _installed()
+COUNTING = {form: (form, "uint8 int32", "") for form in renamed.FORMS}
+UNSUPPORTED = {name: (name, f"{array} {array}", "") for name, array in missing.ARRAYS.items()}
+PACKAGES = _installed()
+_QUESTIONS = MENDED | LIVE | COUNTING | UNSUPPORTED
+_compiled = {}  # {package: {question: lines of PTX, or the name of an exception}}
 
 
-def ptx(question, package=_PACKAGES[0]):
+def _compile(questions, package):
+    """Compile what is not there yet; returns all that is there of the package."""
+    known = _compiled.setdefault(package, {})
+    if not known and _file(package).exists():
+        known |= json.loads(_file(package).read_text())
+    if wanted := [question for question in questions if question not in known]:
+        cuda, types = _load(package)
+        functions = _kernels(cuda)
+        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+            for question in wanted:
+                name, arrays, _ = _QUESTIONS[question]
+                signature = types.void(*(getattr(types, array)[::1] for array in arrays.split()))
+                try:
+                    text, _ = cuda.compile_ptx(functions[name], signature, cc=(9, 0))
+                except Exception as error:
+                    known[question] = type(error).__name__
+                else:
+                    known[question] = [" ".join(line.split()) for line in text.splitlines()]
+    return known
+
+
+def _file(package):
+    return Path(f"{package}-{version(package)}.json")
+
+
+def keep(*tables: Collection[str]) -> None:
+    """Compile questions with every installed package, and leave the answers in the folder."""
+    for package in PACKAGES:
+        known = _compile([question for table in tables for question in table], package)
+        _file(package).write_text(json.dumps(known))
+
+
+def ptx(question: str, package: str = PACKAGES[0]) -> list[str]:
     """Instructions of the kernel, without those that fetch arguments, one a line."""
-    _, cuda, types = package
-    kernel, arrays, _ = (MENDED | LIVE)[question]
-    signature = types.void(*(getattr(types, array)[::1] for array in arrays.split()))
-    lines = (
-        " ".join(line.split())
-        for line in cuda.compile_ptx(_kernels(cuda)[kernel], signature, cc=(9, 0))[0].splitlines()
-    )
+    lines = _compile([question], package)[question]
+    if isinstance(lines, str):
+        raise LookupError(f"{package} does not compile {question}: {lines}")
     return [
         line.rstrip(";")
         for line in lines
-        if _re.match(r"(@%p\d+ )?[a-z]", line) and not _re.match(r"ld\.param|cvta|ret;", line)
+        if re.match(r"(@%p\d+ )?[a-z]", line) and not re.match(r"ld\.param|cvta|ret;", line)
     ]
 
 
-def answer(question, package=_PACKAGES[0]):
+def outcome(question: str, package: str = PACKAGES[0]) -> str:
+    """ "compiles", or the name of the exception."""
+    found = _compile([question], package)[question]
+    return found if isinstance(found, str) else "compiles"
+
+
+def answer(question: str, package: str = PACKAGES[0]) -> str:
     """The deciding instruction, with its constant where that decides."""
-    code, instructions = "\n".join(ptx(question, package)), (MENDED | LIVE)[question][2].split("|")
+    code, instructions = "\n".join(ptx(question, package)), _QUESTIONS[question][2].split("|")
     for instruction in instructions:
-        if found := _re.search(instruction, code):
+        if found := re.search(instruction, code):
             name, *operands = found[0].split()
             return " ".join(
                 [name, *(operand for operand in operands if operand[0] in "-1")]
@@ -148,21 +209,20 @@ def answer(question, package=_PACKAGES[0]):
     raise LookupError(f"{question}: none of {instructions} in\n{code}")
 
 
-def show(question):
+def show(question: str) -> None:
     """Print the instructions of a kernel."""
     print(*ptx(question), sep="\n")
 
 
-def line(questions):
+def line(questions: Collection[str]) -> None:
     """Print the release and the deciding instructions."""
-    print(_PACKAGES[0][0], *map(answer, questions), sep=" | ")
+    name = "numba-cuda " * (PACKAGES[0] == "numba-cuda") + version(PACKAGES[0])
+    print(name, *map(answer, questions), sep=" | ")
 
 
-def table(questions):
+def table(questions: Collection[str]) -> None:
     """Print the deciding instructions of all packages, a line for each question."""
+    names = {"numba-cuda": "numba-cuda", "numba-cuda-mlir": version("numba-cuda-mlir")}
     for question in questions:
-        answers = (
-            f"{name.split()[0]}: {answer(question, (name, cuda, types)):20}"
-            for name, cuda, types in _PACKAGES
-        )
+        answers = (f"{names[package]}: {answer(question, package):20}" for package in PACKAGES)
         print(f"{question:26}", " ".join(answers).rstrip())

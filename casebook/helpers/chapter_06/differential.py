@@ -1,13 +1,15 @@
-"""One kernel source, whichever of the two packages is installed, and a judge: Python and NumPy.
+"""Compares kernels, compiled by whichever of two packages is installed, with Python and NumPy.
 
     from differential import op, kernel, run
 
     run([op("a % b", "int32 int32 -> int32", "b != 0"), …])
 
-Each entry gets several hundred inputs, the same in every process: the edges of the types in all pairs, and what Hypothesis draws.
-Its results are compared with the judge's: integers, booleans and records exactly, floating point within `ulp` units in the last place.
-Where they differ, the input with the smallest numbers that shows it is printed. Entries are shared out among processes, since compiling
-takes the time, and since an entry may end its process: the others go on in a new one.
+Each entry gets several hundred inputs, the same in every process: the edges of the types in all
+pairs, and what Hypothesis draws. Its results are compared with those of its judge (Python or
+NumPy): integers, booleans and records exactly, floating point within `ulp` units in the last place.
+Where they differ, the failing input with the smallest numbers is printed. Entries are distributed
+over processes, because compiling takes most of the time, and because an entry may end its process:
+the others go on in a new one.
 """
 
 import hashlib
@@ -50,7 +52,7 @@ FLOATS = [0.0, -0.0, 1.0, -1.5, 0.5, 2.5, -3.7, 1e-3, 1e6, math.inf, -math.inf, 
 
 @dataclass(frozen=True)
 class Entry:
-    """A kernel over columns of equal length, one result each or an array of its own, and what is right."""
+    """A kernel over columns of equal length, and the right results."""
 
     name: str
     function: Callable  # the kernel: columns, then the result
@@ -58,14 +60,15 @@ class Entry:
     result: np.dtype
     judge: Callable  # columns -> array of the right results
     where: Callable  # a row of Python values -> is this input allowed
-    ulp: int = 0
-    rows: int = 0  # exactly so many rows, in one block; 0 for any number
+    ulp: int = 0  # allowed error of floating point results
+    rows: int = 0  # exact number of rows, in one block; 0 for any number
 
 
 def op(expression, signature, where="True", judge=None, ulp=0):
     """An entry for one expression of a, b, c: `op("a % b", "int32 int32 -> int32", "b != 0")`.
 
-    The judge evaluates `judge`, or the same expression, in Python itself, where integers do not wrap; storing wraps them.
+    The judge evaluates `judge`, or the same expression, in Python, where integers do not wrap;
+    storing wraps them.
     """
     columns, result = dtypes(signature)
     names = "abc"[: len(columns)]
@@ -79,8 +82,11 @@ def op(expression, signature, where="True", judge=None, ulp=0):
 
     loads = "; ".join(f"{name} = {name.upper()}[i]" for name in names)
     source = (
-        f"def kernel({', '.join(names.upper())}, out):\n    i = cuda.grid(1)\n    if i < out.size:\n"
-        f"        {loads}\n        out[i] = {expression}\n"
+        f"def kernel({', '.join(names.upper())}, out):\n"
+        "    i = cuda.grid(1)\n"
+        "    if i < out.size:\n"
+        f"        {loads}\n"
+        f"        out[i] = {expression}\n"
     )
     return Entry(
         f"{expression} ({signature})",
@@ -94,7 +100,7 @@ def op(expression, signature, where="True", judge=None, ulp=0):
 
 
 def kernel(signature, judge, rows=64, where=lambda *row: True, ulp=0):
-    """Decorator: an entry for a whole kernel. `judge` maps the columns, arrays of `rows` values, to the right result."""
+    """Decorator: an entry for a kernel; `judge` maps arrays of `rows` values to right results."""
     columns, result = dtypes(signature)
 
     def entry(function):
@@ -113,9 +119,10 @@ def kernel(signature, judge, rows=64, where=lambda *row: True, ulp=0):
 
 
 def run(entries, keep=None):
-    """Print a line for each entry, then how many are right. The script that calls this starts itself, once for each share of them.
+    """Print a line for each entry, then how many are right.
 
-    With `keep`, the name of a file, only their number is printed, and {entry: what became of it} goes there as JSON.
+    The calling script is started again for each share of the entries. With `keep`, the name of a
+    file, only the number is printed, and {entry: outcome} is written to that file as JSON.
     """
     if len(sys.argv) > 1:
         return share(entries, int(sys.argv[1]))
@@ -135,7 +142,7 @@ def run(entries, keep=None):
 
 
 def answered(entries, first):
-    """[(number, what became of it)] of every PROCESSES-th entry from the first on. Where a process ended too early, another goes on."""
+    """[(number, outcome)] of every PROCESSES-th entry; after a crash a new process goes on."""
     answers, number = [], first
     while number < len(entries):
         process = subprocess.run(
@@ -155,18 +162,18 @@ def answered(entries, first):
 
 
 def share(entries, first):
-    """Every PROCESSES-th entry from the first on. A kernel that spoils the context, or takes too long, ends the process."""
+    """Run every PROCESSES-th entry from `first`; a lost context or a time-out ends the process."""
     for number in range(first, len(entries), PROCESSES):
         signal.alarm(SECONDS)
         print(number, outcome(entries[number]), sep="|", flush=True)
         try:
             cuda.synchronize()
         except Exception:
-            os._exit(0)  # the context is spoiled; leaving it in good order would fail
+            os._exit(0)  # the context is lost; a normal exit would fail
 
 
 def outcome(entry):
-    """What became of an entry, in one line."""
+    """The outcome of an entry, in one line."""
     try:
         columns = inputs(entry)
         got, want = results(entry, columns), right(entry, columns)
@@ -183,16 +190,17 @@ def outcome(entry):
         for name, column in zip("abc", columns, strict=False)
         if not entry.rows
     )
-    return f"WRONG{' for ' * bool(shown)}{shown}: {got[row]!s}, not {want[row]!s}, {wrong.size} of {got.size}{far}, bits {bits}"
+    found = f"{got[row]!s}, not {want[row]!s}, {wrong.size} of {got.size}{far}, bits {bits}"
+    return f"WRONG{' for ' * bool(shown)}{shown}: {found}"
 
 
 def magnitude(value):
-    """How far from simple a value is: its distance from zero; nothing for what has none."""
+    """Distance of a value from zero; 0 for records and NaN."""
     return 0 if value.dtype.names or value != value else abs(float(abs(value)))
 
 
 def inputs(entry):
-    """Columns of several hundred rows, the same each time: every pair of edges, and what Hypothesis draws."""
+    """Columns of several hundred rows, always the same: all pairs of edges, and random ones."""
     tables = [] if entry.rows else [list(itertools.product(*map(edges, entry.columns)))]
     rows = st.tuples(*map(values, entry.columns))
 
@@ -236,7 +244,7 @@ def values(dtype):
 
 
 def edges(dtype):
-    """Python values at which something changes: the ends of the type, the middle of an unsigned one, zero, infinity."""
+    """Python values where something changes: the ends and middle of the type, zero, infinity."""
     if dtype.kind in "iu":
         low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
         near = {low, low + 1, -1, 0, 1, 2, 3, 7, high // 2, high // 2 + 1, high - 1, high}
@@ -266,32 +274,35 @@ def results(entry, columns):
 
 
 def fenced(column):
-    """The column on the GPU between rows of ones: a wrong index near it reads the same every time, and spoils nothing."""
+    """The column on the GPU, between rows of bytes of 1, so that wrong indices do no harm.
+
+    A wrong index near the column reads the same value every time.
+    """
     rows = np.frombuffer(b"\1" * (len(column) + 2 * ROWS) * column.itemsize, column.dtype).copy()
     rows[ROWS:-ROWS] = column
     return cuda.to_device(rows)[ROWS:-ROWS]
 
 
 def right(entry, columns):
-    """What the judge says of the same launches."""
+    """The judge's results for the same launches."""
     return np.concatenate(
         [np.asarray(entry.judge(*part), entry.result) for part in launches(entry, columns)]
     )
 
 
 def launches(entry, columns):
-    """The columns of each launch: all rows, or as many as the kernel wants."""
+    """The columns of each launch: all rows, or `entry.rows` of them."""
     step = entry.rows or len(columns[0])
     return [[column[k : k + step] for column in columns] for k in range(0, len(columns[0]), step)]
 
 
 def same(got, want, ulp):
-    """Where two arrays agree: equal, both not a number, or no more than `ulp` units of the last place apart."""
+    """Where two arrays agree: equal, both NaN, or at most `ulp` units in the last place apart."""
     return units(got, want) <= ulp
 
 
 def units(got, want):
-    """How far apart two arrays are, in units of the last place of `want`; what has no such place is equal or infinitely far apart."""
+    """Distance of two arrays in units in the last place of `want`; 0 or infinity if not floats."""
     if got.dtype.names:
         return np.max([units(got[name], want[name]) for name in got.dtype.names], axis=0)
     if got.dtype.kind == "c":
@@ -325,7 +336,7 @@ def dtypes(signature):
 
 
 def compiled(source):
-    """The function in a source text. Its lines are kept where tracebacks and compilers look for them."""
+    """The function in a source text, whose lines tracebacks and compilers find in linecache."""
     name = f"<kernel {hashlib.sha256(source.encode()).hexdigest()[:8]}>"
     linecache.cache[name] = len(source), None, source.splitlines(True), name
     names = dict(NAMES)

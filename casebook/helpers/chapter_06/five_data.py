@@ -3,16 +3,18 @@
 import numpy as _numpy
 from five_kernels import five as _five
 
-LAUNCHES = 10  # at a time, so that the GPU has work while the host prepares the next launch
+LAUNCHES = 10  # per measured call, so that the GPU works while the host prepares the next launch
 
 
 def alternatives(name, ways, old):
-    """Ready to be timed: {which: function that launches a kernel LAUNCHES times}, bytes that it moves, limit in seconds, verdict.
+    """Functions to time, bytes that they move, limit in seconds, and verdict, for one kernel.
 
-    `ways` has a package's `cuda` and a signature for each. The verdict names those whose first result is not NumPy's, bit for bit. What
-    moves bytes is measured against "limit", among the functions: the driver's copy, by numba-cuda, `old`, that reads and writes as many.
-    For the matrix product the bytes are 0, and the limit in seconds is what all float32 units of the GPU need for its multiply-adds at the
-    highest clock, 0 where their number is not known.
+    `ways` is {name: (a package's `cuda`, signature)}; each function launches that kernel LAUNCHES
+    times. The verdict names those whose first result differs from NumPy's in any bit. For kernels
+    that move bytes there is one more function, "limit": the driver's copy, called by numba-cuda
+    (`old`), that reads and writes as many. For the matrix product the bytes are 0, and the limit
+    in seconds is what all float32 units of the GPU need for its multiply-adds at the highest
+    clock; 0 where their number is not known.
     """
     given, empty, grid, want, moved, flops = _problem(name)
     functions, wrong = {}, []
@@ -25,7 +27,8 @@ def alternatives(name, ways, old):
         functions[which] = _often(launch, arrays)
     if moved:
         target, source = (old.to_device(_numpy.zeros(moved // 2, "uint8")) for _ in range(2))
-        functions["limit"] = _often(target.copy_to_device, [source])
+        copy = old.cudadrv.driver.device_to_device
+        functions["limit"] = _often(copy, [target, source, moved // 2])
     return (
         functions,
         LAUNCHES * moved,
@@ -43,7 +46,7 @@ def _often(function, arguments):
 
 
 def _peak(cuda):
-    """Float32 operations a second of the current GPU, a multiply-add being two; infinite where the units are not known."""
+    """Float32 operations per second of the GPU, two for a multiply-add; infinite if not known."""
     device = cuda.get_current_device()
     if device.compute_capability != (9, 0):
         return float("inf")
@@ -51,7 +54,7 @@ def _peak(cuda):
 
 
 def _problem(name):
-    """Arrays to read, one to write, grid, the right result, bytes to move at least or else float operations."""
+    """Arrays to read, one to write, grid, right result, bytes to move, float operations."""
     random, n, side = _numpy.random.default_rng(6), 2**27, 8192
     wide, square, some = (n // 256, 256), ((n // side // 16, side // 16), (16, 16)), (132 * 8, 256)
     if name == "copy":
@@ -69,23 +72,10 @@ def _problem(name):
         return [whole], _numpy.zeros(1, "int32"), some, [whole.sum()], whole.nbytes, 0
     if name == "histogram":
         values = random.integers(0, 256, n, "uint8")
-        return (
-            [values],
-            _numpy.zeros(256, "int32"),
-            some,
-            _numpy.bincount(values, minlength=256),
-            values.nbytes,
-            0,
-        )
+        counts = _numpy.bincount(values, minlength=256)
+        return [values], _numpy.zeros(256, "int32"), some, counts, values.nbytes, 0
     m = 2048
-    left, right = (
-        random.integers(-4, 5, (m, m)).astype("float32") for _ in range(2)
-    )  # small whole numbers: sums are exact
-    return (
-        [left, right],
-        _numpy.zeros((m, m), "float32"),
-        ((m // 16, m // 16), (16, 16)),
-        left @ right,
-        0,
-        2 * m**3,
-    )
+    # Small whole numbers, so that sums are exact
+    left, right = (random.integers(-4, 5, (m, m)).astype("float32") for _ in range(2))
+    grid, product = ((m // 16, m // 16), (16, 16)), _numpy.zeros((m, m), "float32")
+    return [left, right], product, grid, left @ right, 0, 2 * m**3

@@ -1,10 +1,13 @@
-"""Five kernels of everyday work, for numba-cuda and numba-cuda-mlir alike: `five(cuda)` makes them of either package's `cuda`."""
+"""Five common kernels, for numba-cuda and numba-cuda-mlir alike: `five(cuda)`."""
 
 import numpy as _numpy
 
 
 def five(cuda):
-    """{name: kernel as a Python function}. Blocks of 256 threads; of 16 x 16 for stencil and matmul."""
+    """{name: Python function} with either package's `cuda`; blocks of 256 threads.
+
+    Blocks of 16 x 16 for stencil and matmul.
+    """
     float32, int32 = _numpy.float32, _numpy.int32
 
     def copy(a, b):
@@ -33,9 +36,8 @@ def five(cuda):
             cuda.atomic.add(total, 0, part[0])
 
     def histogram(a, bins):
-        part = cuda.shared.array(
-            256, int32
-        )  # a line of its own: numba-cuda-mlir 0.6.0 forgets where a renamed array lies
+        # On its own line: numba-cuda-mlir 0.6.0 loses the memory space of a renamed array
+        part = cuda.shared.array(256, int32)
         t = cuda.threadIdx.x
         part[t] = 0
         cuda.syncthreads()
@@ -76,7 +78,7 @@ SIGNATURES = {
 
 
 def cubin(compiled):
-    """Machine code of a kernel that was compiled for its signature, for compute capability 9.0: what `overloads` of either package has."""
+    """Machine code for compute capability 9.0 of a value of either package's `overloads`."""
     if hasattr(compiled, "cres"):  # numba-cuda-mlir
         return bytes(compiled.cres.metadata["cubin"])
     return bytes(compiled._codelibrary.get_cubin((9, 0)).code)

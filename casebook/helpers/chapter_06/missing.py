@@ -1,13 +1,22 @@
-"""Small kernels that numba-cuda 0.30.4 compiles and numba-cuda-mlir 0.6.0 does not, for either package's `cuda`."""
+"""Small kernels that numba-cuda 0.30.4 compiles and numba-cuda-mlir 0.6.0 does not.
 
-ARRAYS = {
+For either package's `cuda`.
+"""
+
+ARRAYS = {  # the type of both arrays of each kernel
+    "divmod(a, b)": "int64",
+    "enumerate(a)": "int64",
+    "zip(a, b)": "int64",
+    "min(a, b, c)": "int64",
+    "a.reshape((8, 8))": "int64",
     "a complex number == another": "complex128",
     "atomic.cas(out, 0, 0, 1), int32": "int32",
-}  # int64 else
+    "a is not None": "int64",
+}
 
 
 def kernels(cuda):
-    """{what it is: kernel of (array, result)}."""
+    """{what it uses: kernel of (array, result)}."""
 
     def quotient_and_rest(a, out):
         out[0], out[1] = divmod(a[0], a[1])
@@ -37,13 +46,14 @@ def kernels(cuda):
         if a is not None:
             out[0] = a[0]
 
-    return {
-        "divmod(a, b)": quotient_and_rest,
-        "enumerate(a)": numbered,
-        "zip(a, b)": in_pairs,
-        "min(a, b, c)": smallest,
-        "a.reshape((8, 8))": reshaped,
-        "a complex number == another": equal,
-        "atomic.cas(out, 0, 0, 1), int32": swapped,
-        "a is not None": optional,
-    }
+    every = (
+        quotient_and_rest,
+        numbered,
+        in_pairs,
+        smallest,
+        reshaped,
+        equal,
+        swapped,
+        optional,
+    )
+    return dict(zip(ARRAYS, every, strict=True))

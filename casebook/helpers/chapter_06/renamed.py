@@ -1,10 +1,25 @@
-"""Kernels of 256 threads that count bytes in a shared array, which they call by one name or another, for either package's `cuda`."""
+"""Kernels of 256 threads that count bytes in a shared array, under one name or another.
+
+For either package's `cuda`. In the first the array keeps its name; "a byte" is an index of type
+uint8.
+"""
 
 import numpy as _numpy
 
+FORMS = (  # what each counts in
+    "part",
+    "part, index a byte",
+    "part[:256]",
+    "other = part, no atomic",
+    "other = part",
+    "part, t = …, …",
+    "count(part, …)",
+    "part if … else more",
+)
+
 
 def kernels(cuda):
-    """{what it counts in: kernel of (256 bytes, 256 counts)}. In the first the array keeps its name; "a byte" is an index of type uint8."""
+    """{form: kernel of (256 bytes, 256 counts)}."""
     int32, int64 = _numpy.int32, _numpy.int64
 
     @cuda.jit(device=True)
@@ -85,13 +100,5 @@ def kernels(cuda):
         cuda.syncthreads()
         out[t] = part[t]
 
-    return {
-        "part": own,
-        "part, index a byte": by_a_byte,
-        "part[:256]": of_a_slice,
-        "other = part, no atomic": without_an_atomic,
-        "other = part": other_name,
-        "part, t = …, …": of_a_line,
-        "count(part, …)": passed,
-        "part if … else more": chosen,
-    }
+    every = own, by_a_byte, of_a_slice, without_an_atomic, other_name, of_a_line, passed, chosen
+    return dict(zip(FORMS, every, strict=True))

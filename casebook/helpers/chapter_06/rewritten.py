@@ -1,4 +1,7 @@
-"""Other spellings of what numba-cuda-mlir 0.6.0 does not compile, or computes otherwise than numba-cuda: entries for `differential`."""
+"""Other ways to write what numba-cuda-mlir 0.6.0 cannot compile, or computes differently.
+
+Entries for `differential`; right with numba-cuda too.
+"""
 
 import numpy as np
 from differential import cuda, kernel, op

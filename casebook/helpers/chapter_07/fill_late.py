@@ -1,9 +1,11 @@
-"""For cuda.core: a kernel that waits, then fills 1024 floats. Compiled by NVRTC, so without a GPU too (see stand_in).
+"""For cuda.core: a kernel that waits, then fills 1024 floats.
 
 buffer = device.allocate(4096, stream=stream)
-fill(stream, buffer, -1, 1_000_000_000)     # waits so many nanoseconds of the GPU's clock, here a second, and writes -1
-values(buffer)                              # {-1.0}: what lies there now; waits for no stream that cuda.core made
-mark(stream)                                # an event with a time; two of them subtracted are milliseconds
+fill(stream, buffer, -1, 1_000_000_000)     # waits a second by the GPU's clock, then writes -1
+values(buffer)                              # {-1.0}: content now; waits for no stream of cuda.core
+mark(stream)                                # a timing event; the difference of two is milliseconds
+
+NVRTC compiles it, so it also works without a GPU (see stand_in).
 """
 
 import cuda.core as _core
@@ -21,22 +23,15 @@ _SOURCE = r"""extern "C" __global__ void fill(float *out, float value, long long
     do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)); while (now < start + nanoseconds);
     out[blockIdx.x * blockDim.x + threadIdx.x] = value;
 }"""
-_program = _core.Program(
-    _SOURCE, "c++", _core.ProgramOptions(arch="sm_{}{}".format(*device.compute_capability))
-)
+_options = _core.ProgramOptions(arch="sm_{}{}".format(*device.compute_capability))
+_program = _core.Program(_SOURCE, "c++", _options)
 _fill = _program.compile("cubin").get_kernel("fill")
 
 
 def fill(stream, buffer, value, nanoseconds=0):
     """Launch it on `stream` and return at once."""
-    _core.launch(
-        stream,
-        _core.LaunchConfig(grid=4, block=256),
-        _fill,
-        buffer,
-        _np.float32(value),
-        _np.int64(nanoseconds),
-    )
+    config = _core.LaunchConfig(grid=4, block=256)
+    _core.launch(stream, config, _fill, buffer, _np.float32(value), _np.int64(nanoseconds))
 
 
 def values(buffer):
@@ -48,5 +43,5 @@ def values(buffer):
 
 
 def mark(stream):
-    """An event behind the work that the stream has been given; up to cuda-core 0.4.2."""
+    """An event after the work that the stream has so far; up to cuda-core 0.4.2."""
     return stream.record(options=_core.EventOptions(enable_timing=True))

@@ -1,14 +1,14 @@
-"""A test allocator for CuPy: no block is used twice, and a freed one is filled with poison and watched.
+"""A test allocator for CuPy: blocks are never reused; freed ones are poisoned and watched.
 
     watch = Quarantine()
     with cupy.cuda.using_allocator(watch.malloc):
         ...                             # the program under test
-    print(watch.report())               # one line for each block that was written after it was freed
+    print(watch.report())               # one line for each block that was written after its free
 
-Poison is the byte 0xFF: NaN as a floating-point number, -1 as an integer. It is written on the stream that was current at the allocation,
-the stream on which CuPy's own pool would hand the block out again. So who reads a block too late finds NaN, and who writes it too late
-leaves marks in the poison, if the poison comes first: a test holds the other stream up. Nothing is given back before `report`, so a test
-needs memory for all that it allocates.
+Poison is the byte 0xFF: NaN as a floating-point number, -1 as an integer. It is written on the
+stream that was current at the allocation, on which CuPy's own pool would reuse the block. So a late
+read finds NaN, and a late write changes the poison, if the poison comes first: a test delays the
+other stream. No memory is freed before `report`, so a test needs memory for all its allocations.
 """
 
 import ctypes as _ctypes
@@ -21,17 +21,20 @@ _CUPY = str(_pathlib.Path(_cupy.__file__).parent)
 
 
 class Quarantine:
-    """Blocks that were freed, and what was there when they were allocated."""
+    """The freed blocks, and where they were allocated."""
 
     def __init__(self, allocate=_cupy.cuda.Memory):
         self._allocate, self.freed = allocate, []
 
     def malloc(self, size):
-        """An allocator as CuPy wants it: a MemoryPointer to `size` bytes."""
+        """CuPy's allocator interface: a MemoryPointer to `size` bytes."""
         return _cupy.cuda.MemoryPointer(_Watched(self._allocate(max(size, 1)), size, self.freed), 0)
 
     def report(self):
-        """Wait for the GPU; text that says which freed blocks are not all poison and where they were allocated. Forgets them all."""
+        """Wait for the GPU; list the freed blocks that are not all poison, then forget all blocks.
+
+        Text, one line for each, with the line of code that allocated it.
+        """
         _cupy.cuda.runtime.deviceSynchronize()
         lines = []
         for memory, size, where in self.freed:
@@ -45,7 +48,7 @@ class Quarantine:
 
 
 class _Watched(_cupy.cuda.UnownedMemory):
-    """A block whose end is noticed: the memory itself stays alive in the quarantine."""
+    """A block that reports its end; the quarantine keeps the memory itself alive."""
 
     def __init__(self, memory, size, freed):
         super().__init__(memory.ptr, size, memory, memory.device_id)

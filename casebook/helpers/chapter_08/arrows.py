@@ -1,10 +1,12 @@
-"""Which routes from source to machine code an environment has, and which drivers each needs. No GPU, and the standard library alone.
+"""Which routes from source to machine code an environment has, and which drivers each needs.
 
-    PYTHON arrows.py                    run by the Python of the environment: with the driver of this machine
-    arrows.report(driver=(13, 0))       with a driver that supports CUDA 13.0; nvidia-smi says it behind "CUDA Version:"
+    PYTHON arrows.py                    with the environment's Python, for this machine's driver
+    arrows.report(driver=(13, 0))       for a driver that supports CUDA 13.0, as nvidia-smi shows it
 
-It sees packages of pip: no conda, no CUDA_PATH, nothing that the process has loaded already. It does not ask which GPU there is. Where
-the rules come from: chapter "Newer than the driver, newer than the linker"; that CUDA 12.5 and 12.6 both write PTX 8.5, NVIDIA's table.
+Needs no GPU, and only the standard library. It sees packages of pip: no conda, no CUDA_PATH,
+nothing that the process has loaded already, and not which GPU there is. The rules are explained in
+the chapter "Newer than the driver, newer than the linker"; that CUDA 12.5 and 12.6 both write PTX
+8.5 is from NVIDIA's table.
 """
 
 import ctypes
@@ -19,7 +21,7 @@ PARTS = {
 
 
 def report(driver=None):
-    """Prints what is there, in the order in which cuda.pathfinder looks, and one line for each route."""
+    """Print what is installed, in the search order of cuda.pathfinder, and one line per route."""
     driver = driver or of_this_machine()
     found = {part: installed(pattern) for part, pattern in PARTS.items()}
     for part, releases in found.items():
@@ -32,7 +34,8 @@ def report(driver=None):
         and any(len(releases) > 1 for releases in found.values())
     ):
         print(
-            f"cuda-pathfinder {dotted(pathfinder[0])} has another order of search: what follows is true from 1.2.0 on"
+            f"cuda-pathfinder {dotted(pathfinder[0])} has another order of search: "
+            "what follows is true from 1.2.0 on"
         )
     nvrtc, nvvm, linker = (found[part][0] if found[part] else None for part in PARTS)
     if not nvrtc and not nvvm:
@@ -43,19 +46,15 @@ def report(driver=None):
             ptx = (12, 5) if maker[:2] == (12, 6) else maker[:2]
             say(f"{name} > PTX > driver", needs(ptx, driver))
             say(f"{name} > PTX > nvJitLink > driver", through(linker, ptx, driver))
-            crossed = linker and linker[0] > maker[0]
-            say(
-                f"{name} > LTO-IR > nvJitLink > driver",
-                "NOT PROMISED: LTO-IR of an older major version"
-                if crossed
-                else through(linker, maker[:2], driver),
-            )
+            linked = through(linker, maker[:2], driver)
+            if linker and linker[0] > maker[0]:
+                linked = "NOT PROMISED: LTO-IR of an older major version"
+            say(f"{name} > LTO-IR > nvJitLink > driver", linked)
     if nvrtc:
         say("NVRTC > cubin > driver", needs((nvrtc[0], 0), driver))
     print("\nnumba-cuda goes NVVM > LTO-IR > nvJitLink > driver, CuPy goes NVRTC > cubin > driver.")
-    print(
-        "Not looked at: which GPU there is, and whether compiler and linker know it; conda; CUDA_PATH."
-    )
+    missed = "which GPU there is, and whether compiler and linker know it; conda; CUDA_PATH."
+    print("Not looked at:", missed)
 
 
 def say(route, what):
@@ -63,24 +62,25 @@ def say(route, what):
 
 
 def through(linker, maker, driver):
-    """What a route by way of nvJitLink needs: its cubins load on drivers of its major version."""
+    """What a route through nvJitLink needs: its cubins load on drivers of its major version."""
     if not linker:
         return "no nvJitLink among the packages"
-    return (
-        needs((linker[0], 0), driver)
-        if linker[:2] >= maker
-        else "BROKEN: nvJitLink is older than the compiler"
-    )
+    if linker[:2] < maker:
+        return "BROKEN: nvJitLink is older than the compiler"
+    return needs((linker[0], 0), driver)
 
 
 def needs(oldest, driver):
-    """The oldest driver that will do, and whether this one will."""
+    """The oldest driver that works, and whether this one does."""
     here = "" if not driver else ": this one will do" if driver >= oldest else ": THIS ONE IS OLDER"
     return f"needs a driver of CUDA {dotted(oldest)}{here}"
 
 
 def installed(pattern):
-    """Releases of one part, the one first that cuda.pathfinder 1.2.0 and later find first: that of CUDA 13's folder, before CUDA 12's."""
+    """Releases of one part; first the one that cuda.pathfinder 1.2.0 and later find first.
+
+    That is the one in the folder of CUDA 13, before those of CUDA 12.
+    """
     names = (
         p
         for p in distributions()

@@ -1,12 +1,14 @@
-"""Every NVIDIA compiler and linker of this environment, asked one by one through ctypes. Only load() needs a GPU.
+"""Calls every NVIDIA compiler and linker of this environment through ctypes.
 
-    chain.compile()     one kernel, by each NVRTC and each libNVVM, into the folder made/
-    chain.link()        gives each file of made/ to each nvJitLink, and each PTX to each ptxas; their cubins go to linked/
-    chain.labels()      gives objects to each nvJitLink, with other numbers where they say their age
-    chain.load()        gives every file of both folders to the driver, launches the kernel and looks at the result
+    chain.compile()     one kernel, with each NVRTC and each libNVVM, into the folder made/
+    chain.link()        each file of made/ with each nvJitLink, each PTX with each ptxas; the
+                        cubins go to linked/
+    chain.labels()      objects with changed release numbers, with each nvJitLink
+    chain.load()        loads each file of both folders with the driver, and runs the kernel
 
-Packages of CUDA 12 and 13 have different names, so one environment holds two releases of each tool. A folder that cells share
-(`%%pinned --folder NAME`) carries the files from one environment to the next.
+Only load() needs a GPU. Packages of CUDA 12 and 13 have different names, so one environment holds
+two releases of each tool. Cells that share a folder (`%%pinned --folder NAME`) pass the files from
+one environment to the next.
 """
 
 import ctypes
@@ -34,14 +36,16 @@ KINDS = {
     "NVVM": {"ptx": "-arch=compute_90", "ltoir": "-arch=compute_90 -gen-lto"},
 }
 NAMES = {"ptx": "PTX", "ltoir": "LTO-IR", "object": "object", "cubin": "cubin"}
-CUINFO = b"\xe8\x03\0\0NVIDIA Corp\0"  # begins the note .note.nv.cuinfo: its type and its owner; the release stands 20 bytes on
+# Begins the ELF note .note.nv.cuinfo: its type and its owner; the release is 20 bytes further
+CUINFO = b"\xe8\x03\0\0NVIDIA Corp\0"
 INPUT = {"object": 1, "cubin": 1, "ptx": 2, "ltoir": 3}  # enum nvJitLinkInputType
 CUDA = 'extern "C" __global__ void k(float *x) { x[threadIdx.x] += 1; }'
-NVVM_IR = """target datalayout = "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-\
-f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64"
+NVVM_IR = """target datalayout = "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-\
+i128:128:128-f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64"
 target triple = "nvptx64-nvidia-cuda"
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-@llvm.used = appending global [1 x i8*] [i8* bitcast (void (float*)* @k to i8*)], section "llvm.metadata"
+@llvm.used = appending global [1 x i8*] [i8* bitcast (void (float*)* @k to i8*)], \
+section "llvm.metadata"
 define void @k(float* %x) {
   %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %p = getelementptr float, float* %x, i32 %t
@@ -58,7 +62,7 @@ define void @k(float* %x) {
 
 
 def tools(name):
-    """Where the environment has a tool, {release of its package: path}, oldest first."""
+    """{release of its package: path} of a tool in this environment, oldest first."""
     found = {}
     for package in distributions():
         if package.metadata["Name"].startswith("nvidia-"):
@@ -80,21 +84,23 @@ def short(release):
 
 
 def compile(folder="made"):
-    """Files NAME-RELEASE.KIND in `folder`; prints their sizes, and what their first lines say of their age."""
+    """Write files NAME-RELEASE.KIND into `folder`; print their sizes, and the releases in them."""
     Path(folder).mkdir(exist_ok=True)
     for name, kinds in KINDS.items():
         for release, path in tools(name).items():
             for kind, options in kinds.items():
                 code = (nvrtc if name == "NVRTC" else nvvm)(opened(path), kind, options.split())
                 Path(folder, f"{name}-{release}.{kind}").write_bytes(code)
-                size = (
-                    f"{len(code):5} bytes" if kind != "ltoir" else ""
-                )  # LTO-IR holds the folder's name, so its size varies
+                # LTO-IR contains the folder's name, so its size varies
+                size = f"{len(code):5} bytes" if kind != "ltoir" else ""
                 print(f"{name:5} {release:8} {NAMES[kind]:7}{size:14}{age(code)}".rstrip())
 
 
 def age(code):
-    """What a file says of the release that made it: PTX its version (and its GPU), an ELF file fields of its header and of its note."""
+    """What a file states of the release that made it.
+
+    PTX: its version and its GPU; an ELF file: fields of its header and of its note.
+    """
     if code[:4] == b"\x7fELF":
         note = code.find(CUINFO)
         said = (
@@ -109,7 +115,10 @@ def age(code):
 
 
 def labels(folder="made"):
-    """Prints up to which number each nvJitLink takes an object, in the places where CUDA 12 and 13 write their release."""
+    """Print up to which release number each nvJitLink accepts an object.
+
+    The number is changed in the two places where CUDA 12 and 13 write it.
+    """
     for linker, path in tools("nvJitLink").items():
         for made_by, place in (
             ("12.0.140", "e_version"),
@@ -127,7 +136,7 @@ def labels(folder="made"):
 
 
 def relabelled(file, place, number):
-    """An object with another number in its "e_version" or "cuinfo": its release, as CUDA 12 and as CUDA 13 write it for sm_90."""
+    """An object with another release number in "e_version" (CUDA 12) or "cuinfo" (CUDA 13)."""
     code = bytearray(Path(file).read_bytes())
     at = {"e_version": 20, "cuinfo": code.find(CUINFO) + 20}[place]
     code[at : at + 4] = number.to_bytes(4, "little")
@@ -135,7 +144,7 @@ def relabelled(file, place, number):
 
 
 def opened(path):
-    """The library; before NVRTC its builtins, which NVRTC 13.0 does not find beside itself: the wheel lacks an RPATH."""
+    """The library; before NVRTC its builtins, because the wheel of NVRTC 13.0 lacks an RPATH."""
     for builtins in (
         Path(path).parent.glob("libnvrtc-builtins.so.*") if "nvrtc" in Path(path).name else ()
     ):
@@ -182,7 +191,7 @@ def content(get_size, get, handle):
 
 
 def link(folder="made", into="linked"):
-    """Prints for each linker a row for each kind of file: yes, or the error's number; then each message once."""
+    """Print for each linker a row per kind of file: yes, or the error number; then the messages."""
     Path(into).mkdir(exist_ok=True)
     files, messages = sorted(Path(folder).iterdir(), key=key), {}
     releases = sorted(
@@ -213,7 +222,7 @@ def link(folder="made", into="linked"):
 
 
 def key(file):
-    """For sorting: kind, then compiler, then its release, then the linker."""
+    """Sort key: kind, compiler, its release, linker."""
     title, release = origin(file)
     kind = ["PTX", "LTO-IR", "cubin", "object"].index(title.split()[0])
     return ", by " in title, title.partition(", by ")[2], kind, title, order(release)
@@ -224,7 +233,7 @@ def release_of(file):
 
 
 def nvjitlink(path, release, code, kind):
-    """One input to one nvJitLink: .cubin or None, .word for a table, .message."""
+    """Link one input with one nvJitLink: .cubin or None, .word for a table, .message."""
     library, major = ctypes.CDLL(path), release.split(".")[0]
     call = {
         name: getattr(library, f"__nvJitLink{name}_{major}_0")
@@ -261,9 +270,7 @@ def nvjitlink(path, release, code, kind):
 
 def ptxas(path, release, code, kind):
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "k.ptx").write_bytes(
-            code.rstrip(b"\0")
-        )  # NVRTC's buffer ends with a zero, which is no PTX
+        Path(folder, "k.ptx").write_bytes(code.rstrip(b"\0"))  # NVRTC's buffer ends with a zero
         done = subprocess.run(
             [path, "-arch=sm_90", "k.ptx", "-o", "k.cubin"],
             cwd=folder,
@@ -281,7 +288,7 @@ def ptxas(path, release, code, kind):
 
 
 class quiet:
-    """Keeps what a library writes to stderr: .text holds its distinct lines."""
+    """Captures what a library writes to stderr: .text holds its distinct lines."""
 
     def __enter__(self):
         self.file, self.old = tempfile.TemporaryFile(), os.dup(2)
@@ -300,7 +307,10 @@ class quiet:
 
 
 def load(folder="made", into="linked"):
-    """Prints what the driver does with every file: a row for each kind, and each linker's rows where not everything runs."""
+    """Print what the driver does with every file: a row for each kind of file.
+
+    Of the files that a linker made, only rows in which something does not run.
+    """
     version = ctypes.c_int()
     ok(ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(version)))
     print("the driver supports CUDA", f"{version.value // 1000}.{version.value % 1000 // 10}")
@@ -324,15 +334,18 @@ def load(folder="made", into="linked"):
             words = {short(release): word for release, word in row.items()}
             print(f"{title:40}", *(f"{words.get(release, ''):>5}" for release in releases))
     whole = [row for title, row in rows.items() if ", by " in title and "no" not in row.values()]
-    print(
-        f"{sum(map(len, whole))} cubins that a linker made of such files, in {len(whole)} rows more: all run\n"
-    )
+    count = sum(map(len, whole))
+    rest = f"in {len(whole)} rows more: all run\n"
+    print(f"{count} cubins that a linker made of such files, {rest}")
     for message, found in messages.items():
         print(f"{message} ({', '.join(found)})")
 
 
 def origin(file):
-    """Title of a row and release of the compiler: NVRTC-13.5.37.object-nvJitLink-12.6.85.cubin is an object, by nvJitLink 12.6.85."""
+    """Title of a row and release of the compiler.
+
+    NVRTC-13.5.37.object-nvJitLink-12.6.85.cubin is an object, linked by nvJitLink 12.6.85.
+    """
     name, release_and_kind, *linker = file.name.removesuffix(
         ".cubin" if file.name.count("-") > 1 else ""
     ).split("-")
@@ -341,7 +354,7 @@ def origin(file):
 
 
 def answers(files, at_once=16):
-    """What launch() says of each file, in a process of its own: some errors stay until the process ends."""
+    """launch() of each file, each in its own process: some errors last until the process ends."""
     for start in range(0, len(files), at_once):
         children = [
             subprocess.Popen(
@@ -355,12 +368,16 @@ def answers(files, at_once=16):
 
 
 def launch(path):
-    """Load one file, launch its kernel on 32 floats: "runs", "runs, wrong result", or call and name of the error."""
+    """Load one file and launch its kernel on 32 floats.
+
+    Returns "runs", "runs, wrong result", or the call that failed and the name of its error.
+    """
     cuda, code = ctypes.CDLL("libcuda.so.1"), Path(path).read_bytes() + b"\0"
     context, module, kernel, pointer = (ctypes.c_void_p() for _ in range(4))
     values = (ctypes.c_float * 32)(*range(32))
     argument = (ctypes.c_void_p * 1)(ctypes.cast(ctypes.byref(pointer), ctypes.c_void_p))
     size, one = ctypes.c_size_t(128), ctypes.c_uint(1)
+    grid, block = (one, one, one), (ctypes.c_uint(32), one, one)
     for name, *arguments in (
         ("cuInit", 0),
         ("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0),
@@ -369,20 +386,7 @@ def launch(path):
         ("cuModuleGetFunction", ctypes.byref(kernel), module, b"k"),
         ("cuMemAlloc_v2", ctypes.byref(pointer), size),
         ("cuMemcpyHtoD_v2", pointer, values, size),
-        (
-            "cuLaunchKernel",
-            kernel,
-            one,
-            one,
-            one,
-            ctypes.c_uint(32),
-            one,
-            one,
-            0,
-            None,
-            argument,
-            None,
-        ),
+        ("cuLaunchKernel", kernel, *grid, *block, 0, None, argument, None),
         ("cuMemcpyDtoH_v2", values, pointer, size),
     ):
         if status := getattr(cuda, name)(*arguments):

@@ -1,4 +1,7 @@
-"""A GPU as the module `halo` wants it, by CuPy: two streams, the sweep of chapter 2 as a kernel, copies between GPUs."""
+"""A GPU as a device for the module `halo`, with CuPy.
+
+It has two streams, the sweep of chapter 2 as a kernel, and copies between GPUs.
+"""
 
 import contextlib as _contextlib
 
@@ -16,11 +19,14 @@ extern "C" __global__ void sweep(const double *u, double *v, long long rows, lon
 }""",
     "sweep",
 )
-_REACHED = set()  # (device, peer): who has peer access to whom
+_REACHED = set()  # pairs (device, peer) with peer access
 
 
 def sweep(u, v):
-    """One sweep from u to v, contiguous arrays of the current device, on its current stream; the edge of v stays as it is."""
+    """One sweep from u to v, contiguous arrays of the current device, on its current stream.
+
+    The edge of v does not change.
+    """
     rows, columns = u.shape
     _KERNEL((-(-(columns - 2) // 256), min(rows - 2, 65535)), (256,), (u, v, rows, columns))
 
@@ -33,7 +39,7 @@ def swept(u):
 
 
 class Gpu:
-    """A device by its number. What runs on a stream is made with the device current, and the old device is current again afterwards."""
+    """A device by its number. After each call the device that was current before is current."""
 
     def __init__(self, number):
         self.device = _cp.cuda.Device(number)
@@ -56,20 +62,15 @@ class Gpu:
             sweep(u, v)
 
     def copy(self, to, source, stream):
-        """With peer access where there is any: then the bytes take the link, and not the way through the host."""
-        here, there = self.device.id, source.device.id
+        """With peer access where possible: the bytes then take the link, and not the host."""
+        runtime, here, there = _cp.cuda.runtime, self.device.id, source.device.id
+        new = here != there and (here, there) not in _REACHED
         with self.device:
-            if (
-                here != there
-                and (here, there) not in _REACHED
-                and _cp.cuda.runtime.deviceCanAccessPeer(here, there)
-            ):
-                with _contextlib.suppress(
-                    _cp.cuda.runtime.CUDARuntimeError
-                ):  # somebody else may have done it
-                    _cp.cuda.runtime.deviceEnablePeerAccess(there)
+            if new and runtime.deviceCanAccessPeer(here, there):
+                with _contextlib.suppress(runtime.CUDARuntimeError):  # already enabled elsewhere
+                    runtime.deviceEnablePeerAccess(there)
                 _REACHED.add((here, there))
-            _cp.cuda.runtime.memcpyPeerAsync(
+            runtime.memcpyPeerAsync(
                 to.data.ptr, here, source.data.ptr, there, to.nbytes, self.streams[stream].ptr
             )
 

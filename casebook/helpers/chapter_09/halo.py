@@ -1,7 +1,8 @@
-"""Jacobi sweeps over a plate that is cut into strips, one for each device; the strips exchange their edge rows after every sweep.
+"""Jacobi sweeps over a plate that is cut into strips, one for each device.
 
-A device has `put`, `get`, and what works in order on one of its streams: `sweep`, `copy`, `record`, `wait`, each with the stream's number,
-0 or 1. `gpu_strips.Gpu` is one, `pretend.Device` another, made of NumPy.
+The strips exchange their edge rows after every sweep. A device has the methods `put`, `get`, and
+those that are executed in order on one of its streams, number 0 or 1: `sweep`, `copy`, `record`,
+`wait`. `gpu_strips.Gpu` is a device; `pretend.Device` is one made of NumPy.
 """
 
 import itertools as _itertools
@@ -10,7 +11,7 @@ import numpy as _np
 
 
 def by_numpy(plate, sweeps):
-    """The plate after so many sweeps; each replaces every inner point by the mean of its four neighbours."""
+    """The plate after `sweeps` sweeps: every inner point becomes the mean of its neighbours."""
     u, v = plate.copy(), plate.copy()
     for _ in range(sweeps):
         v[1:-1, 1:-1] = 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
@@ -19,7 +20,7 @@ def by_numpy(plate, sweeps):
 
 
 def cut(plate, devices):
-    """[device, u, v] of each strip; a strip has one row more on each side, the neighbour's edge or the plate's."""
+    """[device, u, v] of each strip, with one more row on each side: a neighbour or the edge."""
     rows = _np.linspace(1, len(plate) - 1, len(devices) + 1).astype(int)
     parts = [plate[a - 1 : b + 1] for a, b in _itertools.pairwise(rows)]
     return [
@@ -40,7 +41,7 @@ def swap(strips):
 
 
 def halos(strips, k):
-    """(own row to fill, the neighbour's row that belongs there, number of the neighbour) of strip k."""
+    """(own row to fill, the neighbour's row for it, number of the neighbour) of strip k."""
     _, _, v = strips[k]
     if k > 0:
         yield v[0], strips[k - 1][2][-2], k - 1
@@ -49,7 +50,7 @@ def halos(strips, k):
 
 
 def in_turn(strips, sweeps):
-    """Sweep, then exchange: everything of a device on its stream 0."""
+    """Sweep, then exchange, with all work of a device on its stream 0."""
     for _ in range(sweeps):
         done = []
         for device, u, v in strips:
@@ -63,7 +64,7 @@ def in_turn(strips, sweeps):
 
 
 def overlapped(strips, sweeps):
-    """The edge rows first; they travel on stream 1 while stream 0 works on the inner rows."""
+    """The edge rows first; they are copied on stream 1 while stream 0 sweeps the inner rows."""
     arrived = [device.record(1) for device, _, _ in strips]
     for _ in range(sweeps):
         edges = []

@@ -1,4 +1,4 @@
-"""A Dask cluster on this machine with one worker process for each GPU, which sees that GPU alone."""
+"""A Dask cluster on this machine with one worker process per GPU, which sees only that GPU."""
 
 import os as _os
 
@@ -8,21 +8,16 @@ from dask.distributed import SpecCluster as _SpecCluster
 
 
 def workers(gpus):
-    """Cluster of one worker for each number of a GPU, as this process counts them; a context manager.
+    """Cluster of one worker per GPU; a context manager. `gpus` are numbers as in this process.
 
-    Call it under `if __name__ == "__main__"`: each worker reads the script before it is told its GPU, so nothing above may use one.
+    Call it under `if __name__ == "__main__"`: each worker imports the script before it is assigned
+    its GPU, so no code above may use one.
     """
-    here = {"host": "127.0.0.1"}
-    names = [
-        name for name in _os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if name
-    ] or list(map(str, range(max(gpus) + 1)))
-    specs = {
-        gpu: {
-            "cls": _Nanny,
-            "options": {"nthreads": 1, "env": {"CUDA_VISIBLE_DEVICES": names[gpu]}} | here,
-        }
-        for gpu in gpus
-    }
-    return _SpecCluster(
-        specs, scheduler={"cls": _Scheduler, "options": {"dashboard": False} | here}
-    )
+    visible = _os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
+    names = list(filter(None, visible)) or list(map(str, range(max(gpus) + 1)))
+    here, specs = {"host": "127.0.0.1"}, {}
+    for gpu in gpus:
+        options = {"nthreads": 1, "env": {"CUDA_VISIBLE_DEVICES": names[gpu]}}
+        specs[gpu] = {"cls": _Nanny, "options": options | here}
+    scheduler = {"cls": _Scheduler, "options": {"dashboard": False} | here}
+    return _SpecCluster(specs, scheduler=scheduler)

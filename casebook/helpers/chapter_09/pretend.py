@@ -1,8 +1,10 @@
-"""Devices made of NumPy: their streams work in an order drawn at random, any order that streams and events allow. No GPU, no CUDA.
+"""Simulated devices made of NumPy, without GPU or CUDA, for the module `halo`.
 
 devices = pretend.devices(2, seed=7)
 ...                                 # put, sweep, copy, record, wait: nothing happens yet
-pretend.finish(devices)             # all of it, in an order that a GPU might choose
+pretend.finish(devices)             # executes all, in a random order that a GPU might choose
+
+Any order may come that streams and events allow.
 """
 
 import random as _random
@@ -46,14 +48,14 @@ def devices(number, seed, kind=Device):
 
 
 def finish(devices):
-    """Do all that was asked. Raises RuntimeError where every stream waits for another."""
+    """Execute all calls so far. Raises RuntimeError for a deadlock: every stream waits."""
     queues = [queue for device in devices for queue in device.streams]
     while any(queues):
         ready = [queue for queue in queues if queue and (callable(queue[0]) or queue[0]["reached"])]
         if not ready:
             raise RuntimeError("every stream waits")
         queue = devices[0].dice.choice(ready)
-        for _ in range(devices[0].dice.choice((1, 1, 5, 50))):  # now and then a stream runs ahead
+        for _ in range(devices[0].dice.choice((1, 1, 5, 50))):  # sometimes a stream runs ahead
             if queue and (callable(queue[0]) or queue[0]["reached"]):
                 step = queue.pop(0)
                 if callable(step):

@@ -1,4 +1,7 @@
-"""Judges a halo exchange in which each device sends its edge rows: on devices made of NumPy, in many orders, and with one held back."""
+"""Checks a halo exchange in which each device sends its edge rows.
+
+It runs on simulated devices, in many random orders, and with one device delayed.
+"""
 
 import contextlib as _contextlib
 import itertools as _itertools
@@ -11,7 +14,7 @@ _SWEEPS = 10
 
 
 class _Watched(_pretend.Device):
-    """Counts the waits that are asked for and the sweeps that are done; with `held`, it never begins its first sweep."""
+    """Counts waits and finished sweeps; with `held`, its first sweep never begins."""
 
     waits, swept, held = 0, 0, False
 
@@ -47,15 +50,17 @@ def check_pushed(pushed):
             device.waits > _SWEEPS * ((k > 0) + (k + 1 < gpus)) for k, device in enumerate(devices)
         )
     if spare:
-        return "Not yet: right, but with more waits than needed: one for each neighbour and sweep is enough."
+        enough = "one for each neighbour and sweep is enough."
+        return f"Not yet: right, but with more waits than needed: {enough}"
     for held in range(3):
         if idle := _idle(pushed, plate, held):
-            return f"Not yet: right, but the first sweep of device {idle[0]} waits for that of device {held}."
+            first = f"the first sweep of device {idle[0]}"
+            return f"Not yet: right, but {first} waits for that of device {held}."
     return "Correct: 450 orders, and no device waits for another's first sweep."
 
 
 def _idle(pushed, plate, held):
-    """Which of three devices do not get through their first sweep when one is held back."""
+    """Those of three devices that do not finish their first sweep when one is delayed."""
     devices = _pretend.devices(3, 0, _Watched)
     devices[held].held = True
     pushed(_halo.cut(plate, devices), 1)

@@ -1,10 +1,10 @@
-"""No GPU needed: a stand-in for the driver (libcuda.so.1) with two devices, which computes nothing and records who asks for which.
+"""A fake CUDA driver (libcuda.so.1) with two devices; it computes nothing, and records calls.
 
     import two_devices              # before any CUDA library; needs a C compiler, `cc`
-    two_devices.calls()             # prints what the CUDA libraries of this process asked of it, and forgets it
+    two_devices.calls()             # prints the calls of this process so far, and forgets them
 
-Contexts behave as the driver API's documentation says: one primary context a device, one stack a thread; cuCtxSetCurrent replaces
-the top of the stack, or pops it for NULL.
+Needs no GPU. Contexts behave as the documentation of the driver API says: one primary context per
+device, one stack per thread; cuCtxSetCurrent replaces the top of the stack, or pops it for NULL.
 """
 
 import ctypes as _ctypes
@@ -27,7 +27,12 @@ static void say(const char *format, ...) {
   }
   pthread_mutex_unlock(&lock);
 }
-const char *take_record(void) { static char copy[sizeof record]; strcpy(copy, record); written = 0; record[0] = 0; return copy; }
+const char *take_record(void) {
+  static char copy[sizeof record];
+  strcpy(copy, record);
+  written = record[0] = 0;
+  return copy;
+}
 
 static char primary[2][8];
 static __thread void *stack[64];
@@ -55,15 +60,24 @@ int cuCtxGetDevice(int *d) { if (!top()) return 201; *d = of(top()); return 0; }
 int cuCtxSynchronize(void) { return 0; }
 int cuDevicePrimaryCtxRetain(void **c, int d) { *c = primary[d]; return 0; }
 
-static uintptr_t handles = 0x1000;       /* streams and events: numbers, and the context in which they were made */
+static uintptr_t handles = 0x1000;       /* streams and events: numbers, and their contexts */
 static void *made_in[1 << 12];
-static int make(void **h, const char *kind) { handles += 16; made_in[(handles >> 4) & 4095] = top(); *h = (void *)handles;
-  say("%s made on device %d", kind, top() ? of(top()) : -1); return top() ? 0 : 201; }
+static int make(void **h, const char *kind) {
+  handles += 16;
+  made_in[(handles >> 4) & 4095] = top();
+  *h = (void *)handles;
+  say("%s made on device %d", kind, top() ? of(top()) : -1);
+  return top() ? 0 : 201;
+}
 int cuStreamCreateWithPriority(void **s, unsigned f, int p) { return make(s, "stream"); }
 int cuStreamCreate(void **s, unsigned f) { return make(s, "stream"); }
 int cuStreamSynchronize(void *s) { return 0; }
 int cuStreamGetFlags(void *s, unsigned *f) { *f = 1; return 0; }
-int cuStreamGetCtx(void *s, void **c) { uintptr_t h = (uintptr_t)s; *c = h < 3 ? top() : made_in[(h >> 4) & 4095]; return 0; }
+int cuStreamGetCtx(void *s, void **c) {
+  uintptr_t h = (uintptr_t)s;
+  *c = h < 3 ? top() : made_in[(h >> 4) & 4095];
+  return 0;
+}
 int cuEventCreate(void **e, unsigned f) { return make(e, "event"); }
 int cuEventRecord(void *e, void *s) { return 0; }
 """
@@ -73,9 +87,9 @@ _library.take_record.restype = _ctypes.c_char_p
 
 
 def calls():
-    """Print what was asked since the last time, under a line that says who recorded it; a thread's number is the order of first calls.
+    """Print the calls since the last time, below a line that says who recorded them.
 
-    Returns the lines.
+    Threads are numbered in the order of their first calls. Returns the lines.
     """
     lines = _library.take_record().decode().splitlines()
     print("recorded by a stand-in for the driver, with two devices and no GPU:")
@@ -85,6 +99,6 @@ def calls():
 
 
 def current():
-    """Number of the device whose context is current in this thread, or None."""
+    """The device whose context is current in this thread, or None."""
     device = _ctypes.c_int()
     return None if _library.cuCtxGetDevice(_ctypes.byref(device)) else device.value

@@ -1,4 +1,4 @@
-"""Pays visits with a context manager of the reader's, on the stand-in for the driver, and looks what is current."""
+"""Checks a reader's context manager that makes another device current, on the fake driver."""
 
 import two_devices as _two_devices
 from cuda.bindings import driver as _driver
@@ -6,7 +6,10 @@ from cuda.core import Device as _Device
 
 
 def _paid(visit, number, inner=None, fail=False):
-    """What went wrong in a visit to device `number`, with one to `inner` inside, with an exception; or None."""
+    """The error in a visit to device `number`, or None.
+
+    Inside it there is a visit to `inner`, if given, and an exception if `fail`.
+    """
     before = _two_devices.current()
     try:
         with visit(number):
@@ -17,7 +20,8 @@ def _paid(visit, number, inner=None, fail=False):
             if inner is not None and (said := _paid(visit, inner)):
                 return said
             if _two_devices.current() != number:
-                return f"the visit to {inner} inside the one to {number} ended on {_two_devices.current()}"
+                ended = f"the visit to {inner} inside the one to {number} ended"
+                return f"{ended} on {_two_devices.current()}"
             if fail:
                 raise KeyError
     except KeyError:

@@ -1,6 +1,6 @@
-"""An array's tail as DLPack allows it to be described: the address of the whole array, and an offset in bytes.
+"""The tail of an array, described for DLPack by the address of the whole array and a byte offset.
 
-No usual library makes such a description on request, and every consumer must understand it.
+No common library exports such a description on request, but every consumer must understand it.
 Structures: https://dmlc.github.io/dlpack/latest/c_api.html (unversioned capsule, "dltensor").
 """
 
@@ -8,7 +8,7 @@ import ctypes
 
 
 class DLTensor(ctypes.Structure):
-    """What a consumer reads. The strides count elements, the offset counts bytes."""
+    """What a consumer reads. Strides are in elements, the offset is in bytes."""
 
     _fields_ = [
         ("data", ctypes.c_void_p),
@@ -24,9 +24,7 @@ class DLTensor(ctypes.Structure):
 
 
 _Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-_nothing = _Deleter(
-    lambda managed: None
-)  # old consumers call the deleter without asking whether there is one
+_nothing = _Deleter(lambda managed: None)  # old consumers call it without a check for NULL
 
 
 class _Managed(ctypes.Structure):
@@ -34,38 +32,32 @@ class _Managed(ctypes.Structure):
 
 
 class Tail:
-    """base[start:] of a one-dimensional float64 array. `device` is (1, 0) for the CPU, (2, n) for GPU n; `address` that of base[0].
+    """base[start:] of a one-dimensional float64 array; `address` is that of base[0].
 
-    With `offset=False` the start is added to the address, as most libraries describe a view.
+    `device` is (1, 0) for the CPU, (2, n) for GPU n. With `offset=False` the start is added to the
+    address, as most libraries describe a view.
     """
 
     def __init__(self, base, start, address, device=(1, 0), offset=True):
         self.base, self.device = base, device  # keeps the memory alive
-        self._shape, self._strides = (
-            (ctypes.c_int64 * 1)(base.size - start),
-            (ctypes.c_int64 * 1)(1),
-        )
+        one = ctypes.c_int64 * 1
+        self._shape, self._strides = one(base.size - start), one(1)
         where = (address, 8 * start) if offset else (address + 8 * start, 0)
-        self._managed = _Managed(
-            DLTensor(where[0], device, 1, 2, 64, 1, self._shape, self._strides, where[1]),
-            None,
-            _nothing,
-        )
+        tensor = DLTensor(where[0], device, 1, 2, 64, 1, self._shape, self._strides, where[1])
+        self._managed = _Managed(tensor, None, _nothing)
 
     def __dlpack_device__(self):
         return self.device
 
     def __dlpack__(self, **options):
         new = ctypes.pythonapi.PyCapsule_New
-        new.restype, new.argtypes = (
-            ctypes.py_object,
-            [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p],
-        )
+        new.restype = ctypes.py_object
+        new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
         return new(ctypes.addressof(self._managed), b"dltensor", None)
 
 
 def data_and_offset(array):
-    """The two fields that together say where the first element is, as `array` exports them."""
+    """The two fields that locate the first element, as `array` exports them."""
     capsule = array.__dlpack__()
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]

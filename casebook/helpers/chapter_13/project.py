@@ -1,4 +1,4 @@
-"""A folder with a few Python files, each run of which is a process of its own: for what one process leaves to the next."""
+"""A folder with a few Python files, each run in a new process, to show what a process leaves."""
 
 import os
 import pathlib
@@ -8,7 +8,10 @@ import tempfile
 
 
 class Project:
-    """`Project(kernel="…")` writes kernel.py into a fresh folder, which also takes the caches of Numba and CuPy."""
+    """`Project(kernel="…")` writes kernel.py into a new folder.
+
+    The caches of Numba and CuPy are in that folder too.
+    """
 
     def __init__(self, **files):
         self.folder = pathlib.Path(tempfile.mkdtemp())
@@ -19,7 +22,10 @@ class Project:
         (self.folder / name).write_text(text)
 
     def run(self, script, **variables):
-        """Run a script in the folder, with more environment variables; returns what it printed, raises where it failed."""
+        """Run a script in the folder, with additional environment variables; return its output.
+
+        Raises CalledProcessError where it fails.
+        """
         cache = str(self.folder / "cache")
         environment = {
             **os.environ,
