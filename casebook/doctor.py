@@ -153,7 +153,11 @@ class Finding:
 CASES: tuple[Case, ...] = (
     Case(
         '01-default-arguments',
-        'A device function called without its default argument does not compile: TypeError: Signature mismatch: 1 argument types given, but function takes 2 arguments',
+        (
+            'A device function called without its default argument does not compile: '
+            'TypeError: Signature mismatch: 1 argument types given, but function takes 2 '
+            'arguments'
+        ),
         (
             Range('numba-cuda', fixed='0.8.0'),
             Range('the CUDA target built into numba', newest='0.68.1'),
@@ -163,7 +167,11 @@ CASES: tuple[Case, ...] = (
     ),
     Case(
         '02-grid-sync-cache',
-        "A kernel with grid.sync() compiles, until it gets cache=True: No definition for lowering (<class 'numba.cuda.types.GridGroup'>, 'sync')(GridGroup,) -> int32",
+        (
+            'A kernel with grid.sync() compiles, until it gets cache=True: No definition '
+            "for lowering (<class 'numba.cuda.types.GridGroup'>, 'sync')(GridGroup,) -> "
+            'int32'
+        ),
         (
             Range('the CUDA target built into numba', since='0.59.0', fixed='0.59.1'),
         ),
@@ -172,7 +180,10 @@ CASES: tuple[Case, ...] = (
     ),
     Case(
         '02-lost-flag',
-        'A kernel with grid.sync() that comes out of the cache no longer waits; wrong numbers, no message',
+        (
+            'A kernel with grid.sync() that comes out of the cache no longer waits; wrong'
+            ' numbers, no message'
+        ),
         (
             Range('numba-cuda-mlir', oldest='0.4.2', newest='0.6.0', everywhere=True),
         ),
@@ -181,67 +192,113 @@ CASES: tuple[Case, ...] = (
     ),
     Case(
         '03-jit-options',
-        'ObjectCode(jit_options=...) has no effect; since 0.2.0 the argument is gone: ObjectCode objects cannot be instantiated directly.',
+        (
+            'ObjectCode(jit_options=...) has no effect; since 0.2.0 the argument is gone:'
+            ' ObjectCode objects cannot be instantiated directly.'
+        ),
         (
             Range('cuda-core', oldest='0.1.1', fixed='0.2.0'),
         ),
-        'Program(source, "c++", ProgramOptions(max_register_count=32)).compile("cubin")',
+        (
+            'Program(source, "c++", '
+            'ProgramOptions(max_register_count=32)).compile("cubin")'
+        ),
         '03-jit-options',
-        remains='Some ProgramOptions are still dropped without a word when the input is PTX (seen up to 1.2.2).',
+        remains=(
+            'Some ProgramOptions are still dropped without a word when the input is PTX '
+            '(seen up to 1.2.2).'
+        ),
     ),
     Case(
         '04-fused-scalars',
-        'A Python scalar in a function under cupy.fuse raises an error, or the kernel is slow: cannot open source file "cooperative_groups.h"',
+        (
+            'A Python scalar in a function under cupy.fuse raises an error, or the kernel'
+            ' is slow: cannot open source file "cooperative_groups.h"'
+        ),
         (
             Range('cupy', since='13.2.0', fixed='13.4.1'),
         ),
         'pip install "cupy-cuda12x>=13.4.1,<14"',
         '04-fused-scalars',
         beside=Range('numpy', since='2.0'),
-        remains='Some expressions still take the slow path in silence; the chapter has a function that checks. CuPy 14.0.1 to 14.2.0 compute in float16 or int8 where two Python scalars meet in a fused function.',
+        remains=(
+            'Some expressions still take the slow path in silence; the chapter has a '
+            'function that checks. CuPy 14.0.1 to 14.2.0 compute in float16 or int8 where'
+            ' two Python scalars meet in a fused function.'
+        ),
     ),
     Case(
         '05-device-arrays',
-        'A GPU array from nanobind says that it is a CPU array, and NumPy reads GPU memory: killed by SIGSEGV',
+        (
+            'A GPU array from nanobind says that it is a CPU array, and NumPy reads GPU '
+            'memory: killed by SIGSEGV'
+        ),
         (
             Range('nanobind', oldest='1.0.0', fixed='2.2.0'),
         ),
         'pip install "nanobind>=2.2.0", then build the module again',
         '05-device-arrays',
-        remains='A compiled module keeps the release it was built with; and a type that names no device means CPU (seen up to 3.1.0).',
+        remains=(
+            'A compiled module keeps the release it was built with; and a type that names'
+            ' no device means CPU (seen up to 3.1.0).'
+        ),
         absent='; a module that was compiled elsewhere keeps the release it was built with',
     ),
     Case(
         '06-one-import',
-        'With numba-cuda-mlir, % and // of negative numbers, int(True), bytes as floats and a[-1] come out wrong',
+        (
+            'With numba-cuda-mlir, % and // of negative numbers, int(True), bytes as '
+            'floats and a[-1] come out wrong'
+        ),
         (
             Range('numba-cuda-mlir', oldest='0.3.0', fixed='0.5.3'),
         ),
-        'pip install "numba-cuda-mlir>=0.6.0", then test the kernels against numba-cuda or NumPy',
+        (
+            'pip install "numba-cuda-mlir>=0.6.0", then test the kernels against numba-'
+            'cuda or NumPy'
+        ),
         '06-one-import',
     ),
     Case(
         '06-still',
-        'With numba-cuda-mlir, x != x misses NaN, max of unsigned numbers is signed, math.sqrt(integer) is float32: CUDA_ERROR_ILLEGAL_ADDRESS',
+        (
+            'With numba-cuda-mlir, x != x misses NaN, max of unsigned numbers is signed, '
+            'math.sqrt(integer) is float32: CUDA_ERROR_ILLEGAL_ADDRESS'
+        ),
         (
             Range('numba-cuda-mlir', newest='0.6.0', everywhere=True),
         ),
-        'Use math.isnan(x), compare unsigned numbers with <, and write math.sqrt(float(n))',
+        (
+            'Use math.isnan(x), compare unsigned numbers with <, and write '
+            'math.sqrt(float(n))'
+        ),
         '06-one-import',
     ),
     Case(
         '07-freed-in-flight',
-        'A buffer of cuda.core that was dropped is still written, and somebody else has its memory; no message',
+        (
+            'A buffer of cuda.core that was dropped is still written, and somebody else '
+            'has its memory; no message'
+        ),
         (
             Range('cuda-core', oldest='0.1.1', fixed='0.4.0'),
         ),
-        'pip install "cuda-core>=0.4.0", or free on the stream that used it: buffer.close(stream)',
+        (
+            'pip install "cuda-core>=0.4.0", or free on the stream that used it: '
+            'buffer.close(stream)'
+        ),
         '07-freed-in-flight',
-        remains='A second stream must still be declared (seen up to 1.2.2), and so must the stream of Buffer.from_handle.',
+        remains=(
+            'A second stream must still be declared (seen up to 1.2.2), and so must the '
+            'stream of Buffer.from_handle.'
+        ),
     ),
     Case(
         '07-second-stream',
-        'An array that a second stream still uses was dropped, and its memory is used again; no message',
+        (
+            'An array that a second stream still uses was dropped, and its memory is used'
+            ' again; no message'
+        ),
         (
             Range('cupy', oldest='14.2.0', newest='14.2.0', everywhere=True),
         ),
@@ -250,17 +307,28 @@ CASES: tuple[Case, ...] = (
     ),
     Case(
         '09-second-gpu',
-        'After the first with cuda.gpus[1]: new arrays of CuPy lie on GPU 1: PerformanceWarning: The device where the array resides (0) is different from the current device (1)',
+        (
+            'After the first with cuda.gpus[1]: new arrays of CuPy lie on GPU 1: '
+            'PerformanceWarning: The device where the array resides (0) is different from'
+            ' the current device (1)'
+        ),
         (
             Range('numba-cuda', since='0.21.0', fixed='0.30.1'),
         ),
         'pip install "numba-cuda>=0.30.1" "numpy<2.5"',
         '09-second-gpu',
-        remains='The first visit to a GPU, while another one is current, loses that other one (seen up to 0.30.4).',
+        remains=(
+            'The first visit to a GPU, while another one is current, loses that other one'
+            ' (seen up to 0.30.4).'
+        ),
     ),
     Case(
         '09-device-methods',
-        'Device(1).create_stream() makes a stream on whatever GPU is current, and says that it is on GPU 1: RuntimeError: No current CUDA context. Call dev.set_current()',
+        (
+            'Device(1).create_stream() makes a stream on whatever GPU is current, and '
+            'says that it is on GPU 1: RuntimeError: No current CUDA context. Call '
+            'dev.set_current()'
+        ),
         (
             Range('cuda-core', oldest='1.2.2', newest='1.2.2', everywhere=True),
         ),
@@ -269,17 +337,24 @@ CASES: tuple[Case, ...] = (
     ),
     Case(
         '10-unchecked-signature',
-        'A kernel with one signature takes arrays of any type; wrong numbers, no message',
+        (
+            'A kernel with one signature takes arrays of any type; wrong numbers, no '
+            'message'
+        ),
         (
             Range('numba-cuda', newest='0.30.4', everywhere=True),
-            Range('the CUDA target built into numba', oldest='0.57.0', newest='0.68.1', everywhere=True),
+            Range('the CUDA target built into numba',
+                oldest='0.57.0', newest='0.68.1', everywhere=True),
         ),
         'cuda.jit([signature]), with the signature in a list; or no signature at all',
         '10-unchecked-signature',
     ),
     Case(
         '11-byte-offset',
-        'A view that came through DLPack begins too early; the first elements are those of the base array, no message',
+        (
+            'A view that came through DLPack begins too early; the first elements are '
+            'those of the base array, no message'
+        ),
         (
             Range('cuda-core', oldest='0.1.1', fixed='1.2.0'),
         ),
@@ -288,7 +363,10 @@ CASES: tuple[Case, ...] = (
     ),
     Case(
         '12-sort-out-of-memory',
-        "cupy.sort on a full GPU returns the array unsorted, or the process is killed: Exception ignored in: 'cupy.cuda.thrust.cupy_malloc'",
+        (
+            'cupy.sort on a full GPU returns the array unsorted, or the process is '
+            "killed: Exception ignored in: 'cupy.cuda.thrust.cupy_malloc'"
+        ),
         (
             Range('cupy', oldest='13.0.0', fixed='14.1.0'),
         ),
@@ -297,19 +375,26 @@ CASES: tuple[Case, ...] = (
     ),
     Case(
         '13-stale-helper',
-        'An edited helper function or header has no effect, because the kernel comes out of a cache; no message',
+        (
+            'An edited helper function or header has no effect, because the kernel comes '
+            'out of a cache; no message'
+        ),
         (
             Range('numba-cuda', newest='0.30.4', everywhere=True),
             Range('numba-cuda-mlir', oldest='0.6.0', newest='0.6.0', everywhere=True),
             Range('cupy', oldest='14.2.0', newest='14.2.0', everywhere=True),
-            Range('the CUDA target built into numba', oldest='0.57.0', newest='0.68.1', everywhere=True),
+            Range('the CUDA target built into numba',
+                oldest='0.57.0', newest='0.68.1', everywhere=True),
         ),
         'Delete the cache after editing, or leave out cache=True while you edit',
         '13-stale-helper',
     ),
     Case(
         '14-two-billion',
-        'In a kernel over more than 2³¹ elements some elements are reached by no thread; no message',
+        (
+            'In a kernel over more than 2³¹ elements some elements are reached by no '
+            'thread; no message'
+        ),
         (
             Range('numba-cuda-mlir', oldest='0.4.0', newest='0.6.0', everywhere=True),
             Range('the CUDA target built into numba', oldest='0.57.0', fixed='0.59.0'),
@@ -329,7 +414,10 @@ CASES: tuple[Case, ...] = (
     ),
     Case(
         '15-filter-in-place',
-        'A filter of cupyx.scipy.ndimage that writes into its input gives the image back; no message',
+        (
+            'A filter of cupyx.scipy.ndimage that writes into its input gives the image '
+            'back; no message'
+        ),
         (
             Range('cupy', oldest='13.0.0', fixed='14.2.0'),
         ),
@@ -338,16 +426,25 @@ CASES: tuple[Case, ...] = (
     ),
     Case(
         '16-sums-that-vary',
-        'The same sum of the same numbers has other last digits in every run; a test fails now and then',
+        (
+            'The same sum of the same numbers has other last digits in every run; a test '
+            'fails now and then'
+        ),
         (
             Range('cupy', oldest='14.2.0', newest='14.2.0', everywhere=True),
         ),
-        'CUPY_ACCELERATORS="" python program.py (for cumsum), or sum integers in fixed point',
+        (
+            'CUPY_ACCELERATORS="" python program.py (for cumsum), or sum integers in '
+            'fixed point'
+        ),
         '16-sums-that-vary',
     ),
     Case(
         '18-numpy-2.5',
-        "numba-cuda with NumPy 2.5 compiles no kernel: AttributeError: module 'numpy' has no attribute 'row_stack'",
+        (
+            "numba-cuda with NumPy 2.5 compiles no kernel: AttributeError: module 'numpy'"
+            " has no attribute 'row_stack'"
+        ),
         (
             Range('numba-cuda', since='0.21.1', newest='0.30.4'),
         ),
@@ -357,7 +454,10 @@ CASES: tuple[Case, ...] = (
     ),
     Case(
         '18-numba-0.66',
-        "numba-cuda with a Numba newer than it knows does not import: cannot import name 'removerefctpass' from 'numba.core'",
+        (
+            'numba-cuda with a Numba newer than it knows does not import: cannot import '
+            "name 'removerefctpass' from 'numba.core'"
+        ),
         (
             Range('numba-cuda', since='0.18.0', fixed='0.30.4'),
         ),
@@ -367,22 +467,33 @@ CASES: tuple[Case, ...] = (
     ),
     Case(
         '19-driver-580',
-        'Old Numba on a driver from 580 says that the context is destroyed, or crashes: CudaAPIError: [709] Call to cuCtxSynchronize results in CUDA_ERROR_CONTEXT_IS_DESTROYED',
+        (
+            'Old Numba on a driver from 580 says that the context is destroyed, or '
+            'crashes: CudaAPIError: [709] Call to cuCtxSynchronize results in '
+            'CUDA_ERROR_CONTEXT_IS_DESTROYED'
+        ),
         (
             Range('numba-cuda', fixed='0.8.1'),
             Range('the CUDA target built into numba', oldest='0.53.0', fixed='0.63.0'),
         ),
-        'pip install "numba>=0.63.1"; with numba-cuda: pip install "numba-cuda>=0.8.1" "numpy<2.5"',
+        (
+            'pip install "numba>=0.63.1"; with numba-cuda: pip install "numba-'
+            'cuda>=0.8.1" "numpy<2.5"'
+        ),
         '19-driver-580',
         beside=Range('a driver for CUDA', since='13.0'),
     ),
     Case(
         '20-barrier-hang',
-        'A kernel with a barrier in the condition of a loop never ends, on Python 3.10 to 3.13; no message',
+        (
+            'A kernel with a barrier in the condition of a loop never ends, on Python '
+            '3.10 to 3.13; no message'
+        ),
         (
             Range('numba-cuda', newest='0.30.4', everywhere=True),
             Range('numba-cuda-mlir', oldest='0.6.0', newest='0.6.0', everywhere=True),
-            Range('the CUDA target built into numba', oldest='0.57.0', newest='0.68.1', everywhere=True),
+            Range('the CUDA target built into numba',
+                oldest='0.57.0', newest='0.68.1', everywhere=True),
         ),
         'Call the barrier in the body of the loop: while True:, barrier, then break',
         '20-barrier-hang',
@@ -393,28 +504,41 @@ CASES: tuple[Case, ...] = (
         (
             Range('numba-cuda', newest='0.30.4', everywhere=True),
             Range('numba-cuda-mlir', oldest='0.4.2', newest='0.6.0', everywhere=True),
-            Range('the CUDA target built into numba', oldest='0.57.0', newest='0.68.1', everywhere=True),
+            Range('the CUDA target built into numba',
+                oldest='0.57.0', newest='0.68.1', everywhere=True),
         ),
         'Write the constant as numpy.float32(0.3)',
         '21-one-literal',
     ),
     Case(
         '22-fuse-and-memory',
-        "A fused or elementwise kernel moves a fraction of the bytes per second that the GPU's memory can",
+        (
+            'A fused or elementwise kernel moves a fraction of the bytes per second that '
+            "the GPU's memory can"
+        ),
         (
             Range('cupy', oldest='13.0.0', newest='14.2.0', everywhere=True),
         ),
-        'cupy.ElementwiseKernel(…)(x, y, block_size=256) where the memory is fast; measure first',
+        (
+            'cupy.ElementwiseKernel(…)(x, y, block_size=256) where the memory is fast; '
+            'measure first'
+        ),
         '22-fuse-and-memory',
     ),
     Case(
         '23-reversed-table',
-        'A kernel reads past the end of a NumPy array from outside that is reversed or has gaps; no message',
+        (
+            'A kernel reads past the end of a NumPy array from outside that is reversed '
+            'or has gaps; no message'
+        ),
         (
             Range('numba-cuda', fixed='0.21.1'),
             Range('the CUDA target built into numba', oldest='0.57.0', newest='0.68.1'),
         ),
-        'table = np.ascontiguousarray(table) before the kernel; or pip install "numba-cuda>=0.21.1" "numpy<2.5"',
+        (
+            'table = np.ascontiguousarray(table) before the kernel; or pip install '
+            '"numba-cuda>=0.21.1" "numpy<2.5"'
+        ),
         '23-reversed-table',
     ),
     Case(
@@ -423,23 +547,106 @@ CASES: tuple[Case, ...] = (
         (
             Range('cupy', oldest='14.0.1', fixed='14.1.0'),
         ),
-        'assert np.all(nsample <= ngood + nbad) before the call; 14.1.0 or later ends, with a number',
+        (
+            'assert np.all(nsample <= ngood + nbad) before the call; 14.1.0 or later '
+            'ends, with a number'
+        ),
         '24-impossible-draw',
         remains='Impossible parameters give numbers without an error (seen in 14.2.0).',
     ),
 )
 
 COMBINATIONS: dict[str, tuple[str, str, str]] = {
-    'grid-too-large': ('A cooperative launch with more blocks than fit on the GPU at once; this is no bug: CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE', 'blocks = min(blocks, compiled.max_cooperative_grid_blocks(threads))', '02-grid-sync-cache'),
-    'dropped-options': ('A ProgramOptions field such as prec_div has no effect when the input is PTX; no message', 'Give the option where C++ is compiled to PTX, or compile from C++ to a cubin in one step', '03-jit-options'),
-    'nvrtc-cache': ('A kernel has the division, square root or flush to zero that an earlier build asked for', 'ProgramOptions(no_cache=True)', '03-jit-options'),
-    'what-the-binding-owes': ("No device in the type, device 0 unless given, no wait for the producer's stream, outputs converted to a copy", 'Name the device in the type, nb::device::cuda, pass its number, and mark outputs .noconvert()', '05-device-arrays'),
-    'nvrtc-and-driver': ('NVRTC is newer than the driver, which refuses its PTX: CUDA_ERROR_UNSUPPORTED_PTX_VERSION', "Install the NVRTC of the driver's CUDA version, or update the driver", '08-newer'),
-    'nvvm-and-nvjitlink': ('NVVM is newer than nvJitLink, which refuses its PTX or LTO-IR: NVJITLINK_ERROR_PTX_COMPILE', "Install an nvJitLink of NVVM's major version, as new as NVVM or newer", '08-newer'),
-    'two-toolkits': ('Packages of CUDA 12 and 13 lie in one environment; libraries made for 12 load those of 13', 'Uninstall the packages of the CUDA version that the libraries are not made for', '08-newer'),
-    'first-visit': ("The first with cuda.gpus[N]: for a GPU takes away the context of another GPU that was current: TypeError: int() argument must be a string, a bytes-like object or a real number, not 'NoneType'", 'At the start, before anything is current, visit each GPU once: with cuda.gpus[n]: pass', '09-second-gpu'),
-    'default-stream': ("cuda.core's default stream keeps the first context that it met", 'pip install "cuda-core>=1.2.0"', '09-second-gpu'),
-    'fork-after-init': ('A program asks whether there is a GPU and then forks workers; each dies at its first GPU call: cudaErrorInitializationError: initialization error', 'multiprocessing.set_start_method("spawn")', '17-fork-after-init'),
+    'grid-too-large': (
+        (
+            'A cooperative launch with more blocks than fit on the GPU at once; this is '
+            'no bug: CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE'
+        ),
+        'blocks = min(blocks, compiled.max_cooperative_grid_blocks(threads))',
+        '02-grid-sync-cache',
+    ),
+    'dropped-options': (
+        (
+            'A ProgramOptions field such as prec_div has no effect when the input is PTX;'
+            ' no message'
+        ),
+        (
+            'Give the option where C++ is compiled to PTX, or compile from C++ to a cubin'
+            ' in one step'
+        ),
+        '03-jit-options',
+    ),
+    'nvrtc-cache': (
+        (
+            'A kernel has the division, square root or flush to zero that an earlier '
+            'build asked for'
+        ),
+        'ProgramOptions(no_cache=True)',
+        '03-jit-options',
+    ),
+    'what-the-binding-owes': (
+        (
+            "No device in the type, device 0 unless given, no wait for the producer's "
+            'stream, outputs converted to a copy'
+        ),
+        (
+            'Name the device in the type, nb::device::cuda, pass its number, and mark '
+            'outputs .noconvert()'
+        ),
+        '05-device-arrays',
+    ),
+    'nvrtc-and-driver': (
+        (
+            'NVRTC is newer than the driver, which refuses its PTX: '
+            'CUDA_ERROR_UNSUPPORTED_PTX_VERSION'
+        ),
+        "Install the NVRTC of the driver's CUDA version, or update the driver",
+        '08-newer',
+    ),
+    'nvvm-and-nvjitlink': (
+        (
+            'NVVM is newer than nvJitLink, which refuses its PTX or LTO-IR: '
+            'NVJITLINK_ERROR_PTX_COMPILE'
+        ),
+        "Install an nvJitLink of NVVM's major version, as new as NVVM or newer",
+        '08-newer',
+    ),
+    'two-toolkits': (
+        (
+            'Packages of CUDA 12 and 13 lie in one environment; libraries made for 12 '
+            'load those of 13'
+        ),
+        (
+            'Uninstall the packages of the CUDA version that the libraries are not made '
+            'for'
+        ),
+        '08-newer',
+    ),
+    'first-visit': (
+        (
+            'The first with cuda.gpus[N]: for a GPU takes away the context of another GPU'
+            ' that was current: TypeError: int() argument must be a string, a bytes-like '
+            "object or a real number, not 'NoneType'"
+        ),
+        (
+            'At the start, before anything is current, visit each GPU once: with '
+            'cuda.gpus[n]: pass'
+        ),
+        '09-second-gpu',
+    ),
+    'default-stream': (
+        "cuda.core's default stream keeps the first context that it met",
+        'pip install "cuda-core>=1.2.0"',
+        '09-second-gpu',
+    ),
+    'fork-after-init': (
+        (
+            'A program asks whether there is a GPU and then forks workers; each dies at '
+            'its first GPU call: cudaErrorInitializationError: initialization error'
+        ),
+        'multiprocessing.set_start_method("spawn")',
+        '17-fork-after-init',
+    ),
 }
 # fmt: on
 # End of the table.
@@ -834,7 +1041,7 @@ def watched(name: str) -> bool:
 
 
 def conda(folder: str, unread: list[str]) -> Iterator[tuple[str, str]]:
-    """Names and versions of the watched packages in conda's records, the only place of its NVRTC."""
+    """Names and versions of the watched packages in conda's records, where alone its NVRTC is."""
     if os.path.basename(folder) not in ("site-packages", "dist-packages"):
         return
     for up in ("../../..", "../.."):  # Linux, Windows

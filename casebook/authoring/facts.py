@@ -58,7 +58,7 @@ class Releases:
 
 @dataclass(frozen=True)
 class Fault:
-    """One fault. `affected` is empty where no package can be judged; then `where` says it in words."""
+    """One fault. Where no package can be judged, `affected` is empty and `where` has words."""
 
     id: str
     see: str

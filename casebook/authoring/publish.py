@@ -5,6 +5,7 @@ casebook/doctor.py, between two comments. `check` compares both with the facts.
 """
 
 import re
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -92,22 +93,34 @@ def case(name: str, fault: Fault) -> str:
     """Source of one Case of the doctor."""
     ranges = "".join(f"            {source(releases)},\n" for releases in fault.affected)
     lines = [
-        repr(f"{name[:2]}-{fault.id}"),
-        repr(symptom(fault)),
+        literal(f"{name[:2]}-{fault.id}"),
+        literal(symptom(fault)),
         f"(\n{ranges}        )",
-        repr(plain(fault.do)),
-        repr(name),
+        literal(plain(fault.do)),
+        literal(name),
     ]
     if fault.beside:
         part, since = fault.beside
         lines.append(f"beside=Range({PARTS.get(part, part)!r}, since={since!r})")
-    lines += [f"{key}={value!r}" for key in ("remains", "absent") if (value := getattr(fault, key))]
+    for key in ("remains", "absent"):
+        if value := getattr(fault, key):
+            lines.append(f"{key}={literal(value)}")
     return "    Case(\n" + "".join(f"        {line},\n" for line in lines) + "    ),\n"
 
 
 def combination(name: str, fault: Fault) -> str:
     """Source of the words for a fault that no single package decides."""
-    return f"    {fault.id!r}: ({symptom(fault)!r}, {plain(fault.do)!r}, {name!r}),\n"
+    words = (literal(text) for text in (symptom(fault), plain(fault.do), name))
+    lines = "".join(f"        {word},\n" for word in words)
+    return f"    {fault.id!r}: (\n{lines}    ),\n"
+
+
+def literal(text: str) -> str:
+    """Source of a text, on as many lines as it needs."""
+    lines = textwrap.wrap(text, 76, drop_whitespace=False)
+    if len(lines) < 2:
+        return repr(text)
+    return "(\n" + "".join(f"            {line!r}\n" for line in lines) + "        )"
 
 
 def symptom(fault: Fault) -> str:
@@ -127,9 +140,11 @@ def source(releases: Releases) -> str:
         "fixed": releases.fixed,
         "newest": releases.newest,
     }
-    given = [f", {key}={value!r}" for key, value in keys.items() if value]
-    given += [", everywhere=True"] * releases.at_risk
-    return f"Range({PARTS.get(releases.package, releases.package)!r}{''.join(given)})"
+    given = [f"{key}={value!r}" for key, value in keys.items() if value]
+    given += ["everywhere=True"] * releases.at_risk
+    words = ", ".join([repr(PARTS.get(releases.package, releases.package)), *given])
+    line = f"Range({words})"
+    return line if len(line) < 86 else line.replace(", ", ",\n                ", 1)
 
 
 def with_table(chapters: list[Chapter], text: str) -> str:

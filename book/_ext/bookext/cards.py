@@ -1,5 +1,7 @@
 """Case cards: a chapter's own on top of its page, and all cases on the first page (`cases`)."""
 
+from typing import Any
+
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
@@ -31,7 +33,7 @@ def style_card(app: Sphinx, tree: nodes.document) -> None:
 
 
 class Cases(SphinxDirective):
-    """All cases, a section for each kind; one of two kinds stands in both. A script filters them."""
+    """All cases, a section for each kind; with two kinds, in both. A script filters them."""
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()
@@ -43,9 +45,9 @@ class Cases(SphinxDirective):
         ]
         used = {name for chapter in chapters for name in libraries.of_chapter(chapter)}
         choices = [
-            CHOICE.format(name=name, label=library["label"])
+            CHOICE.format(name=name, label=library.label)
             for name, library in libraries.LIBRARIES.items()
-            if name in used and "packages" in library
+            if name in used and library.packages
         ]
         return [notebook.html(FILTER.format(choices="\n".join(choices))), *sections]
 
@@ -71,8 +73,11 @@ class Cases(SphinxDirective):
         )
 
 
-def load_script(app, pagename, templatename, context, doctree):
-    if doctree and any('id="filter"' in raw.astext() for raw in doctree.findall(nodes.raw)):
+def load_script(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], tree: nodes.document | None
+) -> None:
+    """The filter's script, on the page that has the filter."""
+    if tree and any('id="filter"' in raw.astext() for raw in tree.findall(nodes.raw)):
         app.add_js_file("cases-filter.js", loading_method="defer")
 
 

@@ -1,7 +1,8 @@
-"""Find your error: the box that finds a pasted text among the book's messages (directive `find-error`), and the list of all of them
-(directive `error-index`), which remains without a script.
+"""Find your error: the box that matches a pasted text with the book's messages (`find-error`), and
+the list of all of them (`error-index`), which needs no script.
 
-The box is errors.js and match.js. What they search is cases.js, written by the build: a script, so that it loads from a disk too.
+The box is errors.js and match.js. They search cases.js, which the build writes: a script, so that
+it loads from a disk too.
 """
 
 import json
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from casebook.authoring import publish
@@ -18,20 +20,24 @@ from casebook.authoring.chapters import Chapter
 from casebook.authoring.facts import Fault
 
 from . import libraries, notebook
-from .messages import messages
+from .messages import Message, messages
 
 SCRIPTS = ("match.js", "cases.js", "errors.js")
 BOX = """<form class="lookup" role="search" aria-label="Find your error">
 <label for="traceback">Paste a traceback, or its last line</label>
-<textarea id="traceback" rows="{rows}" spellcheck="false" autocomplete="off" aria-describedby="traceback-note"></textarea>
+<textarea id="traceback" rows="{rows}" spellcheck="false" autocomplete="off"
+ aria-describedby="traceback-note"></textarea>
 <p id="traceback-note">It is matched in this page. Nothing that you paste leaves it.</p>
 <div class="answer" role="status" aria-live="polite"></div>
-<template><section class="finding unknown"><p class="mark">Not in this book</p><p class="where">No message of the book fits.
+<template><section class="finding unknown"><p class="mark">Not in this book</p>
+<p class="where">No message of the book fits.
 Ask where the library that raised it keeps its issues.</p>
-<p>Bring the complete traceback, what <code>pip list</code> and <code>nvidia-smi</code> print, and the smallest program that shows it.
-The <a href="{doctor}">doctor</a> looks at an environment, and says which known issues affect it even when there is no message.</p>
+<p>Bring the complete traceback, what <code>pip list</code> and <code>nvidia-smi</code> print, and
+the smallest program that shows it. The <a href="{doctor}">doctor</a> looks at an environment, and
+says which known issues affect it even when there is no message.</p>
 <p class="near"></p>
-<p>If you can say on which release it fails and on which it works, <a href="{report}">report it here</a> too: it may become a case.</p>
+<p>If you can say on which release it fails and on which it works, <a href="{report}">report it
+here</a> too: it may become a case.</p>
 </section></template>
 </form>
 """
@@ -42,7 +48,7 @@ class FindError(SphinxDirective):
 
     required_arguments = 1  # lines of the box
 
-    def run(self):
+    def run(self) -> list[nodes.Node]:
         report = f"{self.config.html_theme_options['repository_url']}/issues/new"
         doctor = (
             self.env.app.builder.get_relative_uri(self.env.docname, "book/run")
@@ -56,12 +62,12 @@ class FindError(SphinxDirective):
 class ErrorIndex(SphinxDirective):
     """A section for each case with its messages."""
 
-    def run(self):
+    def run(self) -> list[nodes.Node]:
         self.env.note_reread()
         cases = [(chapter, messages(chapter)) for chapter in notebook.chapters(self.env)]
         return [self.section(chapter, found) for chapter, found in cases if found]
 
-    def section(self, chapter, found):
+    def section(self, chapter: Chapter, found: list[Message]) -> nodes.section:
         number = notebook.number(chapter.name)
         title = nodes.title(
             "",
@@ -84,7 +90,8 @@ class ErrorIndex(SphinxDirective):
         parts = [*see, nodes.Text(". "), nodes.strong("", "Do:"), nodes.Text(" "), *do]
         return nodes.paragraph("", "", *parts, classes=["fact"])
 
-    def item(self, chapter, message):
+    def item(self, chapter: Chapter, message: Message) -> nodes.list_item:
+        """A message, and where it is shown or was seen."""
         where = nodes.paragraph("")
         for place, (number, section) in enumerate(message.cells):
             where += [
@@ -106,7 +113,7 @@ class ErrorIndex(SphinxDirective):
         return nodes.list_item("", nodes.paragraph("", "", nodes.literal("", message.text)), where)
 
 
-def data(chapters):
+def data(chapters: list[Chapter]) -> dict[str, Any]:
     """What the page searches: the libraries, and each case with its messages."""
     return {"libraries": libraries.for_page(), "cases": [case(chapter) for chapter in chapters]}
 
@@ -132,17 +139,19 @@ def case(chapter: Chapter) -> dict[str, Any]:
     }
 
 
-def load_scripts(app, pagename, templatename, context, doctree):
+def load_scripts(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], tree: nodes.document | None
+) -> None:
     """The scripts of the box, on the pages that have it; the search ranks by the same messages."""
-    if pagename == "search":
+    if page == "search":
         for script in SCRIPTS[:2]:
             app.add_js_file(script, loading_method="defer")
-    if doctree and any('class="lookup"' in raw.astext() for raw in doctree.findall(nodes.raw)):
+    if tree and any('class="lookup"' in raw.astext() for raw in tree.findall(nodes.raw)):
         for script in SCRIPTS:
             app.add_js_file(script, loading_method="defer")
 
 
-def write_data(app, exception):
+def write_data(app: Sphinx, exception: Exception | None) -> None:
     if not exception and app.builder.name == "html":
         text = json.dumps(
             data(notebook.chapters(app.env)), ensure_ascii=False, separators=(",", ":")
@@ -150,7 +159,7 @@ def write_data(app, exception):
         Path(app.outdir, "_static/cases.js").write_text(f"const BOOK = {text};\n", "utf8")
 
 
-def setup(app):
+def setup(app: Sphinx) -> None:
     app.add_directive("find-error", FindError)
     app.add_directive("error-index", ErrorIndex)
     app.connect("html-page-context", load_scripts)

@@ -1,13 +1,18 @@
-"""The messages of the book: words that a reader may paste, what they tell, and where the book shows them.
+"""The messages of the book: what a reader may paste, what it says, and where the book shows it.
 
-They come from four places: the case cards, the failing cells with their stored outputs, the doctor's cases, and the wordings seen
-elsewhere that lie beside a notebook (notebooks/NN-name.yml). In a message `…` stands for what differs from reader to reader.
+They come from the facts of the cases (the faults' messages, and wordings seen elsewhere) and from
+the failing cells with their stored outputs. In a message `…` stands for what differs from reader
+to reader.
 """
 
 import ast
 import re
 import signal
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+
+from casebook.authoring.chapters import Cell, Chapter
+from casebook.cells.header import Header
 
 from . import libraries
 
@@ -22,10 +27,13 @@ IDENTIFIER = re.compile(r"[A-Za-z]_+[A-Za-z]|^_|[a-z][A-Z]|::")
 COMMON = set(
     re.findall(
         r"\w+",
-        """a an and are argument arguments as at attribute be but by cannot class division does error exactly
-expected failed for found from function given got has import in index int float instance is it keyword
-list missing module name no none not object of on or out positional range required str takes that the
-nonetype this to type types unexpected was with zero cuda cupy numpy numba python""",
+        """
+a an and are argument arguments as at attribute be but by cannot class division does error
+exactly expected failed for found from function given got has import in index int float instance
+is it keyword list missing module name no none nonetype not object of on or out positional range
+required str takes that the this to type types unexpected was with zero cuda cupy numpy numba
+python
+""",
     )
 )
 COMPILER = re.compile(r"^CompileException|\berror: |source file")
@@ -38,14 +46,15 @@ class Message:
     """One thing that a reader may see.
 
     text       the words as they are shown
-    said       the words as they are searched: without the exception's type, which a log may leave out
-    level      2: they tell this fault from others; 1: they need a frame of the library; 0: they say nothing but an exception's type
+    said       the words as they are searched: without the exception's type, which a log may omit
+    level      2: they tell this fault from others; 1: they need a frame of the library; 0: they
+               are no more than an exception's type
     own        whether they are the case itself; else they stand beside it
     libraries  whose frames they come with
-    needs      whether they were raised outside of these libraries, so that they say nothing without them
+    needs      whether they were raised outside of these libraries, and say nothing without them
     signal     a signal's name, where a process died by it
     condition  what must be true beside, in words
-    compiler   whether a compiler says it: then the source must be the library's, not the reader's
+    compiler   whether a compiler says it: then the source must be the library's
     cells      as (number, section) the cells that show it
     link       where it was seen elsewhere
     fault      id of the fault whose card has it, if any
@@ -55,24 +64,24 @@ class Message:
     said: str = ""
     level: int = 1
     own: bool = True
-    libraries: list = field(default_factory=list)
+    libraries: list[str] = field(default_factory=list)
     needs: bool = False
     signal: str = ""
     condition: str = ""
     compiler: bool = False
-    cells: list = field(default_factory=list)
+    cells: list[tuple[int, str]] = field(default_factory=list)
     link: str = ""
     fault: str = ""
 
 
-def messages(chapter):
-    """The messages of a chapter, each once: of its cells, of its card, of the doctor, and those seen elsewhere."""
+def messages(chapter: Chapter) -> list[Message]:
+    """The messages of a chapter, each once: of its cells, its faults, and those seen elsewhere."""
     named = libraries.of_chapter(chapter)
     card = {words: fault.id for fault in chapter.facts.faults for words in fault.messages}
     found: dict[str, Message] = {}
     for cell, section in sections(chapter):
         if cell.header and (cell.header.raises or cell.header.signal):
-            made = ending(cell, named)
+            made = ending(cell, cell.header, named)
             if not tells(made):
                 continue
             message = found.setdefault(made.text, made)
@@ -93,8 +102,8 @@ def messages(chapter):
     return list(found.values())
 
 
-def tells(message):
-    """Whether a message is worth an entry: not what any program may print, nor a check that a cell makes without words."""
+def tells(message: Message) -> bool:
+    """Whether a message is worth an entry: not everyday, nor a cell's own check without words."""
     if message.text.startswith("AssertionError: "):
         return len(message.text.split()) > 2
     return bool(
@@ -102,7 +111,7 @@ def tells(message):
     ) and not message.text.startswith(EVERYDAY)
 
 
-def sections(chapter):
+def sections(chapter: Chapter) -> Iterator[tuple[Cell, str]]:
     """Each code cell with the heading of the section that it stands in."""
     numbered, section = iter(chapter.cells), ""
     for node in chapter.notebook.cells:
@@ -112,25 +121,22 @@ def sections(chapter):
             section = (re.findall(r"(?m)^## (.+)$", node.source) or [section])[-1]
 
 
-def ending(cell, named):
+def ending(cell: Cell, header: Header, named: list[str]) -> Message:
     """What a failing cell ends with."""
-    header = cell.header
     if header.signal:
         return Message(
             f"killed by {header.signal}", own=False, libraries=named[:1], signal=header.signal
         )
+    kind = header.raises or ""
     raised = cell.text.rpartition("Traceback (most recent call last):\n")[2]
     shown = line_of(last_message(raised), header.match)
     folded = [name for names in FOLDED.findall(raised) for name in names.split(", ")]
-    home = re.findall(
-        rf"(?m)^(\w+)\.[\w.]*\b{header.raises}\b", raised
-    )  # the package that the exception's type belongs to
+    # The package that the exception's type belongs to.
+    home = re.findall(rf"(?m)^(\w+)\.[\w.]*\b{kind}\b", raised)
     within = libraries.of_packages([*folded, *home])
     said = anonymous(shown, cell)
-    text = f"{header.raises}: {said}" if shown else header.raises
-    if (
-        not within and header.raises == "AssertionError"
-    ):  # the cell's own check, in the book's own words
+    text = f"{kind}: {said}" if shown else kind
+    if not within and kind == "AssertionError":  # the cell's own check, in the book's own words
         return Message(text, text, 2 if shown else 0, own=False, libraries=named if shown else [])
     within = [name for name in within if name in named] or within
     return Message(
@@ -143,7 +149,7 @@ def ending(cell, named):
     )
 
 
-def last_message(raised):
+def last_message(raised: str) -> str:
     """Message of the exception that a traceback ends with."""
     found = re.search(
         r"(?ms)^[\w.]+: (.*?)\n*^(?:exit status 1|as expected: .*)$",
@@ -153,16 +159,16 @@ def last_message(raised):
     return found[1].strip() if found else ""
 
 
-def line_of(message, match):
-    """The line of a message that its header's pattern begins in; without a pattern its first two lines, the first being general."""
+def line_of(message: str, match: str | None) -> str:
+    """The line of a message that its header's pattern begins in; without one its first two."""
     found = match and re.search(match, message, re.DOTALL)
     if found:
         return message[message.rfind("\n", 0, found.start()) + 1 :].splitlines()[0].strip()
     return "" if match else "\n".join(message.splitlines()[:2])
 
 
-def anonymous(text, cell):
-    """A message without what is the reader's own: types and shapes of arrays, places in a file, names that the cell itself defines."""
+def anonymous(text: str, cell: Cell) -> str:
+    """A message without the reader's own: types of arrays, places in a file, names of the cell."""
     try:
         tree = ast.parse(cell.source.partition("# ///\n")[2])
     except SyntaxError:
@@ -178,8 +184,8 @@ def anonymous(text, cell):
     )
 
 
-def weigh(text):
-    """How much words tell, as a level: a library's names most, common words nothing, a missing attribute or a constant of CUDA little."""
+def weigh(text: str) -> int:
+    """The level of words: a library's names weigh most, common words nothing."""
     words = [
         word
         for word in WORD.findall(text.replace("…", " "))
@@ -189,7 +195,7 @@ def weigh(text):
     return 2 if weight >= 4 and not VAGUE.search(text) else 1 if weight >= 2 else 0
 
 
-def from_words(words, named, **more):
+def from_words(words: str, named: list[str], link: str = "", condition: str = "") -> Message:
     """A message that is given by its words."""
     signals = [
         name.name
@@ -197,13 +203,15 @@ def from_words(words, named, **more):
         if words.removeprefix("killed by ") in (name.name, signal.strsignal(name))
     ]
     if signals:
-        return Message(words, words, libraries=named[:1], signal=signals[0], **more)
+        return Message(
+            words, words, libraries=named[:1], signal=signals[0], link=link, condition=condition
+        )
     said = PLACE.sub("", TYPE.sub("", words))
-    return Message(words, said, weigh(said), libraries=named, **more)
+    return Message(words, said, weigh(said), libraries=named, link=link, condition=condition)
 
 
-def wild(chapter):
-    """The wordings beside a notebook: `wordings: [{text: as posted, link: where, if: a condition in words}]`."""
+def wild(chapter: Chapter) -> Iterator[Message]:
+    """The wordings that were seen elsewhere."""
     named = libraries.of_chapter(chapter)
     for wording in chapter.sidecar.get("wordings", ()):
         about = list(dict.fromkeys([*named, *libraries.of_link(wording["link"])]))

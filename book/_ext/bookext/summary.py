@@ -48,7 +48,7 @@ def packages(
         for other in others
         if other.get(name, version) != version
     }
-    own = [name for library in case for name in libraries.LIBRARIES[library].get("packages", ())]
+    own = [name for library in case for name in libraries.LIBRARIES[library].packages]
     order = [name for name in dict.fromkeys([*own, *SUBJECTS]) if name in mine]
     tools = []
     if not differs & set(order):

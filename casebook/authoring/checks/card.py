@@ -64,7 +64,8 @@ def fixes(chapter: Chapter) -> Iterator[str]:
         for requirement in map(Requirement, re.findall(r'"([\w-]+[<>=][^"]*)"', fault.do)):
             for version in bad_releases(fault, requirement):
                 if requirement.specifier.contains(version):
-                    yield f"fault {fault.id}: `do` lets {requirement.name} {version} in, which has it"
+                    release = f"{requirement.name} {version}"
+                    yield f"fault {fault.id}: `do` lets {release} in, which has it"
 
 
 def bad_releases(fault: Fault, requirement: Requirement) -> set[str]:

@@ -1,6 +1,9 @@
-"""The doctor's table against what the releases did: NN-name.versions.json. The card is held to the doctor's table, so to both."""
+"""The doctor's table, so the facts, against what the releases did: NN-name.versions.json."""
+
+from collections.abc import Iterator
 
 from casebook import doctor
+from casebook.authoring.chapters import Chapter
 from casebook.authoring.releases import evidence, probe
 
 EXPECTED = {
@@ -10,40 +13,43 @@ EXPECTED = {
 }
 
 
-def version_problems(chapter):
+def version_problems(chapter: Chapter) -> Iterator[str]:
+    """Ends of sentences about rows that contradict the doctor."""
     yield from (
         f", {evidence.path(chapter).name}: {problem}" for problem in contradictions(chapter)
     )
 
 
-def contradictions(chapter):
-    """Rows that ended otherwise than the doctor says of the same packages."""
+def contradictions(chapter: Chapter) -> Iterator[str]:
+    """Rows that ended otherwise than the doctor says of the same packages.
+
+    The first fault of a case about a library is the one that its rows show.
+    """
     judged = [case for case in doctor.CASES if case.chapter == chapter.name]
     cases = {
-        library: [case for case in judged if is_about(case, library)][:1]  # what is run shows it
+        library: next((case for case in judged if is_about(case, library)), None)
         for library in probe.libraries(chapter)
     }
     for row in evidence.rows(chapter):
-        if row.outcome not in EXPECTED.values() or not cases.get(row.library):
+        case = cases.get(row.library)
+        if not case or row.outcome not in EXPECTED.values():
             continue
-        parts = environment(row).parts()
-        for case in cases[row.library]:
-            found = case.examine(parts)
-            if EXPECTED.get(found.status, row.outcome) != row.outcome:
-                day = row.released if row.as_of == "release" else "today"
-                yield (
-                    f"{row.library} {row.release} with the packages of {day}, {row.level}: {row.outcome}, "
-                    f"but the doctor says {found.status} ({found.why})"
-                )
+        found = case.examine(environment(row).parts())
+        if EXPECTED.get(found.status, row.outcome) != row.outcome:
+            day = row.released if row.as_of == "release" else "today"
+            yield (
+                f"{row.library} {row.release} with the packages of {day}, {row.level}: "
+                f"{row.outcome}, but the doctor says {found.status} ({found.why})"
+            )
 
 
-def is_about(case, library):
+def is_about(case: doctor.Case, library: str) -> bool:
     """True where a range of the doctor's case is about this package."""
     parts = doctor.Machine("", "", {library: "1.0"}).parts()
     return any(judged.part in parts for judged in case.ranges)
 
 
-def environment(row):
+def environment(row: evidence.Row) -> doctor.Machine:
     """What the doctor would find where the row was run."""
     packages = dict(pin.split("==") for pin in row.closure)
     cuda = row.driver and ("13.0" if int(row.driver.partition(".")[0]) >= 580 else "12.9")
