@@ -22,7 +22,6 @@ from casebook.execution.replay import show
 from casebook.execution.script import check, run
 
 NO_GPU = "Skipped: this cell needs an NVIDIA GPU, and this machine has none."
-WORDS = {1: "one", 2: "two", 3: "three", 4: "four"}
 
 
 @magics_class
@@ -126,8 +125,7 @@ def too_few(wanted: int) -> str:
     Raises GpuRequired if it has none and must have one.
     """
     if found := gpu.find():
-        wants, has = (WORDS.get(number, number) for number in (wanted, found.count))
-        lacks = f"Skipped: this cell needs {wants} GPUs, this machine has {has}."
+        lacks = f"Skipped: this cell needs {wanted} GPUs, this machine has {found.count}."
         return lacks if found.count < wanted else ""
     if gpu.required():
         raise GpuRequired(

@@ -9,11 +9,13 @@ import pytest
 import sample
 from bs4 import BeautifulSoup
 from helpers import ROOT, SIX, cell, lock
+from IPython.core.interactiveshell import InteractiveShell
 from jupyter_client.manager import start_new_kernel
 
 from casebook.cells.header import read
 from casebook.environments import create, gpu, uv
 from casebook.errors import EnvironmentFailure
+from casebook.magics import load
 
 
 @pytest.fixture
@@ -43,7 +45,7 @@ def empty_caches(tmp_path, monkeypatch, forgetful):
 
 @pytest.fixture(scope="session")
 def six():
-    """The pin of a tiny package that uv can install here; skips where there is neither network nor cache."""
+    """The pin of a tiny package that uv can install; skips without network and cache."""
     try:
         create.make(read(cell("", dependencies=[SIX])))
     except EnvironmentFailure as error:
@@ -57,6 +59,16 @@ def kernel(tmp_path):
     return lambda: a_kernel(
         os.environ | {"PYTHONPATH": str(ROOT), "IPYTHONDIR": str(tmp_path / "ipython")}
     )
+
+
+@pytest.fixture
+def ipython():
+    """The shell that get_ipython() returns, with casebook loaded."""
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance()
+    load(shell)
+    yield shell
+    InteractiveShell.clear_instance()
 
 
 @contextmanager
@@ -90,7 +102,7 @@ def browser():
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory, worker_id):
-    """Folder of the site and what the builder complained of. It is built once, whichever worker needs it first."""
+    """Folder of the site and the builder's complaints. The first worker that needs it builds it."""
     base = tmp_path_factory.getbasetemp()
     folder = (base if worker_id == "master" else base.parent) / "site"
     log = folder / "build.log"
@@ -116,7 +128,7 @@ def complaints(built):
 
 @pytest.fixture(scope="session")
 def site(built):
-    """Folder of the built site. Where it cannot be built, test_the_site_builds says why, and nothing else fails for it."""
+    """Folder of the built site; skips if it cannot be built, and test_the_site_builds fails."""
     folder, why = built
     if why:
         pytest.skip("the site does not build; test_the_site_builds says why")

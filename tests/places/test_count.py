@@ -90,7 +90,7 @@ def test_a_cell_that_needs_two_gpus_is_skipped_where_one_is(run, tmp_path):
     nbformat.write(notebook, tmp_path / "example.ipynb")
     status, text = run({"LD_LIBRARY_PATH": stand_in(tmp_path), "CASEBOOK_REQUIRE_GPU": "1"})
     assert status == 0, text
-    assert "skipped   1 × this cell needs two GPUs, this machine has one.\n" in text
+    assert "skipped   1 × this cell needs 2 GPUs, this machine has 1.\n" in text
 
 
 def test_a_gpu_that_is_required_and_missing_ends_the_run_at_once(run, tmp_path):

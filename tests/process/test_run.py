@@ -280,7 +280,8 @@ def test_a_python_behind_a_link_changes_no_output(tmp_path, monkeypatch):
     link, root = tmp_path / "bin" / "python3", tmp_path / "environment"
     link.parent.mkdir()
     link.symlink_to(Path(sys.executable).resolve())
-    subprocess.run([uv.executable(), "venv", "-q", "--no-project", "--python", link, root], check=True)
+    make = [uv.executable(), "venv", "-q", "--no-project", "--python", link, root]
+    subprocess.run(make, check=True)
     here = play(SAME, "raises = 'RuntimeError'").output
     monkeypatch.setattr(create, "make", lambda header, report: Environment.at(root))
     assert play(SAME, "raises = 'RuntimeError'").output == here
