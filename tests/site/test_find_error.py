@@ -1,7 +1,8 @@
-"""Find your error: what people really paste, in the engine that the page uses. Needs Chromium on the machine.
+"""Find your error: what people really paste, in the engine that the page uses. Needs Chromium on
+the machine.
 
-tests/site/pastes/ holds excerpts of public threads, with links. The messages of the book itself are tried behind frames as they look in
-other places, and wrapped.
+tests/site/pastes/ holds excerpts of public threads, with links. The messages of the book itself are
+tried behind frames as they look in other places, and wrapped.
 """
 
 import functools
@@ -17,8 +18,14 @@ PLACES = {
     "Linux": '  File "/opt/venv/lib/python3.12/site-packages/{}/module.py", line 9, in call',
     "Windows": '  File "C:\\Users\\me\\venv\\Lib\\site-packages\\{}\\module.py", line 9, in call',
     "a checkout": '  File "/home/me/src/{}/module.py", line 9, in call',
-    "a notebook": "/usr/local/lib/python3.11/dist-packages/{}/module.py in call(self, *args)\n----> 9     self.call(*args)",
-    "pytest": "/opt/conda/envs/test/lib/python3.10/site-packages/{}/module.py:74: in call\n    self.call()",
+    "a notebook": (
+        "/usr/local/lib/python3.11/dist-packages/{}/module.py in call(self, *args)\n----> 9     "
+        "self.call(*args)"
+    ),
+    "pytest": (
+        "/opt/conda/envs/test/lib/python3.10/site-packages/{}/module.py:74: in call\n    "
+        "self.call()"
+    ),
 }
 INSIDE = {
     "numba": "numba/cuda",
@@ -45,7 +52,10 @@ ELSEWHERE = {
     "CUDA_ERROR_UNSUPPORTED_PTX_VERSION": "08"
 }  # messages that other chapters meet as well
 load = functools.cache(chapters.load)
-SEARCH = "texts => texts.map(text => Object.fromEntries(match(BOOK, text).map(one => [one.case.number, one.sure])))"
+SEARCH = (
+    "texts => texts.map(text => Object.fromEntries(match(BOOK, text).map(one => [one.case.number, "
+    "one.sure])))"
+)
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +73,9 @@ def engine(browser):
 
 @pytest.fixture(scope="module")
 def find(engine):
-    """Cases that each of some texts finds, as the page does: `[{'04': True}]`, True where it says that this is the case."""
+    """Cases that each of some texts finds, as the page does: `[{'04': True}]`, True where it says
+    that this is the case.
+    """
     return lambda texts: engine(SEARCH, list(texts))
 
 
@@ -73,7 +85,9 @@ def pastes(name):
 
 @functools.cache
 def failures():
-    """Every cell of the book that ends in an exception, as (number of the case that its message belongs to, Cell)."""
+    """Every cell of the book that ends in an exception, as (number of the case that its message
+    belongs to, Cell).
+    """
     found = [
         (chapter.name[:2], cell)
         for chapter in load()
@@ -164,7 +178,8 @@ def test_every_message_is_found_wherever_the_library_lies(find, place, form):
 @pytest.mark.parametrize("start", LINE_STARTS, ids=repr)
 def test_what_stands_before_a_line_is_taken_off(find, start):
     message = (
-        "numba.core.errors.LoweringError: Failed in cuda mode pipeline (step: native lowering)\nNo definition for lowering "
+        "numba.core.errors.LoweringError: Failed in cuda mode pipeline (step: native "
+        "lowering)\nNo definition for lowering "
         "(<class 'numba.cuda.types.GridGroup'>, 'sync')(GridGroup,) -> int32"
     )
     text = "\n".join(start + line for line in wrapped(message).split("\n"))
@@ -174,9 +189,12 @@ def test_what_stands_before_a_line_is_taken_off(find, start):
 @pytest.mark.parametrize(
     "text",
     [
-        "No definition for lowering (&lt;class &#39;numba.cuda.types.GridGroup&#39;&gt;, &#39;sync&#39;)(GridGroup,)",
-        "no definition for lowering (<class ‘numba.cuda.types.GridGroup’>, ‘sync’)(GridGroup,) -> int32",
-        "LoweringError('Failed in cuda mode pipeline (step: native lowering)\\nNo definition for lowering "
+        "No definition for lowering (&lt;class &#39;numba.cuda.types.GridGroup&#39;&gt;, "
+        "&#39;sync&#39;)(GridGroup,)",
+        "no definition for lowering (<class ‘numba.cuda.types.GridGroup’>, "
+        "‘sync’)(GridGroup,) -> int32",
+        "LoweringError('Failed in cuda mode pipeline (step: native lowering)\\nNo definition "
+        "for lowering "
         "(<class \\'numba.cuda.types.GridGroup\\'>, \\'sync\\')(GridGroup,) -> int32')",
     ],
     ids=["HTML", "typographic quotes", "repr"],
@@ -258,6 +276,12 @@ def test_words_that_every_program_may_print_find_nothing(find, text):
 
 
 def test_a_crash_needs_a_frame_of_the_library(find):
-    framed = "Fatal Python error: Segmentation fault\n#3 0x00007f nanobind::detail::ndarray_export at nb_ndarray.cpp:712"
-    listed = "Segmentation fault\n\nExtension modules: numpy._core._multiarray_umath, nanobind.nb_ext, cupy._core.core (total: 3)"
+    framed = (
+        "Fatal Python error: Segmentation fault\n#3 0x00007f nanobind::detail::ndarray_export at "
+        "nb_ndarray.cpp:712"
+    )
+    listed = (
+        "Segmentation fault\n\nExtension modules: numpy._core._multiarray_umath, nanobind.nb_ext, "
+        "cupy._core.core (total: 3)"
+    )
     assert find([framed, listed]) == [{"05": False}, {}]

@@ -1,4 +1,6 @@
-"""What the releases did (NN-name.versions.json) against the doctor's table: who of them says something else is named."""
+"""What the releases did (NN-name.versions.json) against the doctor's table: who of them says
+something else is named.
+"""
 
 import json
 
@@ -34,7 +36,9 @@ def entry(release, outcome, level="cpu", as_of="release", numpy="2.4.6", **recei
 
 @pytest.fixture
 def found(tmp_path, monkeypatch):
-    """found(entries, **range): the problems of a chapter with these rows, where the doctor knows this range of numba-cuda."""
+    """found(entries, **range): the problems of a chapter with these rows, where the doctor knows
+    this range of numba-cuda.
+    """
 
     def found(*entries, beside=None, **told):
         case = doctor.Case(
@@ -76,7 +80,8 @@ def test_rows_that_agree_with_the_doctor(found):
 )
 def test_a_release_that_contradicts_is_named(found, release, outcome, status, why):
     assert found(entry(release, outcome), fixed="0.8.0") == [
-        f", 08-example.versions.json: numba-cuda {release} with the packages of 2025-04-01, cpu: {outcome}, "
+        f", 08-example.versions.json: numba-cuda {release} with the packages of 2025-04-01, "
+        f"cpu: {outcome}, "
         f"but the doctor says {status} ({why})"
     ]
 
