@@ -1,41 +1,48 @@
 """Who solved what: the exercises of participants' notebooks, judged by the book's own checks.
 
-Each exercise runs in a kernel of its own: the setup cell, the participant's answer, the check as the book has it. Cells are found by their
-ids, so a check that was edited or deleted does not matter. Whatever a notebook does is a row with a reason, and the next one follows.
-Participants' code is run with the rights of whoever calls this: it is a help for teachers, no sandbox, and no exam.
+Each exercise runs in a kernel of its own (sandbox.py): the setup cell, the participant's answer,
+the check as the book has it. Cells are found by their ids, so a check that was edited or deleted
+does not matter. Whatever a notebook does is a row with a reason, and the next one follows.
+It is a help for teachers and no exam: code that wants to deceive it can.
 """
 
+import ast
 import csv
 import json
 import os
 import re
-import tempfile
 import time
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
-from nbclient import NotebookClient
-from nbclient.exceptions import CellTimeoutError, DeadKernelError
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat import NotebookNode
 
-from casebook.authoring import chapters
-from casebook.authoring.exercises import exercises
+from casebook.authoring import chapters, sandbox
+from casebook.authoring.chapters import Chapter
+from casebook.authoring.exercises import Exercise, exercises
 from casebook.authoring.workshop import LEAD
 from casebook.cells.header import BLOCK
-from casebook.cells.repository import ROOT
-from casebook.environments import gpu
+from casebook.environments import create, gpu
 from casebook.errors import DownloadFailure, EnvironmentFailure, MissingPython, WrongUse
+from casebook.execution.modules import imported
 
 LARGEST = 20_000_000  # bytes of a notebook's file
-MOST = 10_000_000  # characters that one exercise may print
+LONGEST = 300  # characters of a check's words that are kept
 NOT_RUN = tuple(e.__name__ for e in (EnvironmentFailure, DownloadFailure, MissingPython))
-VERDICT = re.compile(r"(?m)^(Correct|Not yet)\b.*")
 YOURS = "# your code here"
+FORMULA = "=", "+", "-", "@"  # what a spreadsheet takes for one begins so
+# Run before a check: the functions that an answer has replaced, such as print, are Python's again.
+RESTORE = """import builtins, importlib.util
+importlib.util.module_from_spec(builtins.__spec__)
+for _ in builtins.__dict__.keys() & globals().keys():
+    _.startswith("_") or globals().pop(_)
+"""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What became of one exercise of one participant; of a whole notebook where `exercise` is ''."""
+    """The outcome of an exercise of a participant; of a whole notebook where `exercise` is ''."""
 
     participant: str
     file: str
@@ -46,16 +53,19 @@ class Row:
 
 
 class Unusable(Exception):
-    """Why a file is nobody's chapter."""
+    """Why a file is not a copy of a chapter."""
 
 
-def grade(folder, out, limit):
+Cells = list[tuple[str, str]]  # id and source of each code cell
+
+
+def grade(folder: Path, out: str | Path, limit: float) -> int:
     """Judge every notebook below a folder, print who solved what, and write it to a CSV file."""
     paths = notebooks(folder)
     if not paths:
         raise WrongUse(f"no notebook below {folder}")
     user = os.environ.get("USER") or f"user {os.getuid()}"
-    print(f"The code of {len(paths)} notebooks is run as {user}, who should have nothing to lose.")
+    print(f"{len(paths)} notebooks: their code runs as {user}, {protection()}.")
     books, rows = [book for book in chapters.load() if exercises(book)], []
     submitted = [(path, read(path)) for path in paths]  # before any of their code runs
     for number, (path, cells) in enumerate(submitted, 1):
@@ -69,15 +79,23 @@ def grade(folder, out, limit):
             if found[0].exercise
             else f"{found[0].outcome}, {found[0].words}"
         )
-        print(
-            f"[{number}/{len(paths)}] {path.relative_to(folder)}: {what}, {time.monotonic() - start:.1f} s",
-            flush=True,
-        )
+        seconds = time.monotonic() - start
+        print(f"[{number}/{len(paths)}] {found[0].file}: {what}, {seconds:.1f} s", flush=True)
     print(f"\n{table(rows)}\n\n{out}")
     return 0
 
 
-def notebooks(folder):
+def protection() -> str:
+    """What keeps participants' code from the machine, in words."""
+    if sandbox.isolated():
+        return "in bubblewrap: it can read what you can, and write nothing that stays"
+    return (
+        "and can read and write what you can: install bubblewrap, or use a container "
+        "(book/workshop.md)"
+    )
+
+
+def notebooks(folder: Path) -> list[Path]:
     """The notebooks below a folder; nothing hidden, as Jupyter's checkpoints are."""
     return [
         path
@@ -87,9 +105,11 @@ def notebooks(folder):
     ]
 
 
-def read(path):
-    """The code cells of a notebook as pairs of id and source, or the reason why there are none."""
+def read(path: Path) -> Cells | Unusable:
+    """The code cells of a notebook, or the reason why there are none."""
     try:
+        if path.is_symlink():
+            return Unusable("a link, not a file")
         if path.stat().st_size > LARGEST:
             return Unusable(f"larger than {LARGEST:,} bytes")
         cells = json.loads(path.read_text("utf-8"))["cells"]
@@ -99,40 +119,49 @@ def read(path):
             if cell["cell_type"] == "code"
         ]
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        return Unusable(f"no notebook: {type(error).__name__}: {error}"[:200])
+        return Unusable(f"no notebook: {type(error).__name__}: {error}")
 
 
-def judge(path, cells, books, limit):
-    """Rows of one notebook."""
-    who = path.parts[0] if len(path.parts) > 1 else path.stem
-    try:
-        book = chapter_of(path, cells, books)
-    except Unusable as error:
-        yield Row(who, str(path), "", "", "unreadable", str(error))
+def judge(
+    path: Path, cells: Cells | Unusable, books: Sequence[Chapter], limit: float
+) -> Iterator[Row]:
+    """Rows of one notebook; `path` is relative to the folder of all."""
+    file = printable(str(path))
+    who = printable(path.parts[0] if len(path.parts) > 1 else path.stem)
+    if isinstance(cells, Unusable):
+        yield Row(who, file, "", "", "unreadable", printable(str(cells)))
+        return
+    book = chapter_of(path, cells, books)
+    if not book:
+        why = "not a copy of a chapter: no cell has the id of one of its cells"
+        yield Row(who, file, "", "", "unreadable", why)
         return
     for one in exercises(book):
-        yield Row(who, str(path), book.name, one.number, *attempt(book, one, cells, limit))
+        outcome, words = attempt(book, one, cells, limit)
+        yield Row(who, file, book.name, one.number, outcome, printable(words))
 
 
-def chapter_of(path, cells, books):
-    """The chapter that a notebook is a copy of: that with the most cells in common, the setup cell aside."""
-    if isinstance(cells, Unusable):
-        raise cells
+def printable(text: str) -> str:
+    """Text without what moves a cursor or begins a formula; long ones truncated."""
+    plain = "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)
+    return plain[:LONGEST]
+
+
+def chapter_of(path: Path, cells: Cells, books: Sequence[Chapter]) -> Chapter | None:
+    """The chapter with the most cells in common, the setup cell aside."""
     ids = {known for known, _ in cells}
     common = {book.name: len(ids & {cell.node.id for cell in book.cells[1:]}) for book in books}
     best = max(books, key=lambda book: (common[book.name], path.name.startswith(book.name)))
-    if not common[best.name]:
-        raise Unusable("no cell of a chapter is in it, or their ids are lost")
-    return best
+    return best if common[best.name] else None
 
 
-def attempt(book, one, cells, limit):
+def attempt(book: Chapter, one: Exercise, cells: Cells, limit: float) -> tuple[str, str]:
     """Outcome of one exercise and the words with it."""
     (reader,) = one.exercise
     known = {cell.node.id for cell in book.cells}
     ids = [name for name, _ in cells]
     if reader.node.id not in ids:
-        return "missing", "the cell of the answer was deleted, or made anew"
+        return "missing", "the cell of the answer was deleted, or has another id"
     place = ids.index(reader.node.id)
     first, last = place, place + 1  # with the participant's own cells around it
     while first > 0 and ids[first - 1] not in known:
@@ -146,102 +175,99 @@ def attempt(book, one, cells, limit):
         return "not here", "the answer is outside of the notebook"
     if one.needs_gpu and not gpu.find():
         return "not run", "needs an NVIDIA GPU"
-    if reader.pinned:
-        sources[place - first] = restored(reader.source, cells[place][1])
-    asked = [cell.source for cell in one.check]
-    return outcome(run([book.cells[0].source, *sources, *asked], limit), len(asked) or last - place)
+    setup, checks = book.cells[0].source, [cell.source for cell in one.check]
+    if reader.header:
+        sources = [*sources[: place - first], restored(reader.source, cells[place][1])]
+        asked = 1
+    else:
+        sources += [RESTORE, *checks]
+        asked = len(checks)
+    try:
+        if reader.header:
+            create.make(reader.header)
+        outputs = sandbox.run([setup, *sources], limit)
+    except EnvironmentFailure as error:
+        return "not run", str(error)
+    except sandbox.Stopped as error:
+        return error.outcome, str(error)
+    return verdict(outputs, asked, praise([cell.source for cell in one.asked]))
 
 
-def restored(source, answer):
-    """A participant's %%pinned cell with the book's header, and with the book's check in the place of what follows the answer."""
-    lead = LEAD.match(source)[0]
+def praise(sources: Iterable[str]) -> list[re.Pattern[str]]:
+    """The lines beginning with "Correct" that checks can print: texts in their code and helpers."""
+    found = []
+    for source in sources:
+        for code in (source, *imported(source).values()):
+            tree = ast.parse(re.sub(r"(?m)^%.*", "", code))
+            found += [pattern(node).partition("\\\n")[0] for node in ast.walk(tree)]
+    return [re.compile(text) for text in found if text.startswith("Correct")]
+
+
+def pattern(node: ast.AST) -> str:
+    """A regular expression for the text of an expression; `.*` for what is computed."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return re.escape(text)
+        case ast.JoinedStr():
+            return "".join(map(pattern, node.values))
+        case ast.BinOp(op=ast.Add()):
+            return pattern(node.left) + pattern(node.right)
+    return ".*"
+
+
+def restored(source: str, answer: str) -> str:
+    """A participant's %%pinned cell with the header and the check of the book's cell."""
+    lead = LEAD.match(source)[0]  # type: ignore[index]
     after = source.partition(YOURS)[2].partition("\n")[2]
-    check = after[re.search(r"(?m)^[^\s#]", after).start() :]
+    check = after[re.search(r"(?m)^[^\s#]", after).start() :]  # type: ignore[union-attr]
     body = BLOCK.sub("", re.sub(r"\A%%\w+.*\n", "", answer), count=1)
     before, found, _ = f"\n{body}\n".rpartition(f"\n{check.partition(chr(10))[0]}\n")
-    return f"{lead}{before.removeprefix(chr(10)) if found else body}\n{check}"
+    return f"{lead}{before.removeprefix(chr(10)) if found else body}\n{RESTORE}{check}"
 
 
-class Client(NotebookClient):
-    """Runs cells, and kills the kernel of one that prints without end."""
+def verdict(
+    outputs: Sequence[Sequence[NotebookNode]], asked: int, praise: Sequence[re.Pattern[str]]
+) -> tuple[str, str]:
+    """What the last `asked` cells said; where they gave no verdict, the first error of all.
 
-    printed = 0
-
-    def process_message(self, msg, cell, cell_index):
-        self.printed += len(msg["content"].get("text", ""))
-        if self.printed > MOST:
-            self.km.provisioner.process.kill()
-        return super().process_message(msg, cell, cell_index)
-
-
-def run(sources, limit):
-    """Run cells in a fresh kernel and an empty folder: their outputs, or the word for what kept the kernel from going on."""
-    book = new_notebook(cells=[new_code_cell(source) for source in sources])
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        client = Client(
-            book,
-            kernel_name="python3",
-            timeout=limit,
-            allow_errors=True,
-            shutdown_kernel="immediate",
-            extra_arguments=["--log-level=ERROR"],
-            resources={"metadata": {"path": folder}},
-        )
-        try:
-            client.execute(env={**os.environ, "PYTHONPATH": str(ROOT)})
-        except CellTimeoutError:
-            return "time", f"still running after {limit} s"
-        except DeadKernelError:
-            return (
-                "died",
-                f"printed more than {MOST:,} characters"
-                if client.printed > MOST
-                else "the process ended",
-            )
-    return [cell.outputs for cell in book.cells]
-
-
-def outcome(outputs, asked):
-    """The verdict on what the last `asked` cells said; where they said none, the first error of all."""
-    if isinstance(outputs, tuple):
-        return outputs
+    "Correct" counts in words of the check alone.
+    """
     said = "".join(output.get("text", "") for cell in outputs[-asked:] for output in cell)
     errors = [
-        f"{output.ename}: {output.evalue}".splitlines()[0]
+        f"{output.ename}: {output.evalue}".partition("\n")[0]
         for cell in outputs
         for output in cell
         if output.output_type == "error"
     ]
-    verdicts = list(VERDICT.finditer(said))
-    if errors and (not verdicts or verdicts[-1][1] == "Not yet"):
-        return "not run" if errors[0].startswith(NOT_RUN) else "error", errors[
-            0
-        ]
-    if not verdicts:
-        return "error", "the check says nothing"
-    return ("solved" if verdicts[-1][1] == "Correct" else "not yet"), verdicts[-1][0]
+    lines = [
+        line
+        for line in said.splitlines()
+        if re.match(r"Not yet\b", line) or any(words.fullmatch(line) for words in praise)
+    ]
+    correct = bool(lines) and lines[-1].startswith("Correct")
+    if errors and not correct:
+        return "not run" if errors[0].startswith(NOT_RUN) else "error", errors[0]
+    if not lines:
+        return "error", "the check printed no verdict of its own"
+    return ("solved" if correct else "not yet"), lines[-1]
 
 
-def write(rows, path):
-    """The rows as CSV. A spreadsheet must not take a participant's words for a formula."""
+def write(rows: Iterable[Row], path: str | Path) -> None:
+    """The rows as CSV, in which no spreadsheet finds a formula."""
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(field.name for field in fields(Row))
-        writer.writerows(
-            [
-                f"'{value}" if str(value).startswith(("=", "+", "-", "@")) else value
-                for value in astuple(row)
-            ]
-            for row in rows
-        )
+        for row in rows:
+            values = map(str, astuple(row))
+            writer.writerow(f"'{value}" if value.startswith(FORMULA) else value for value in values)
 
 
-def table(rows):
+def table(rows: Sequence[Row]) -> str:
     """A line for each notebook and a column for each exercise."""
-    lines = {}
+    lines: dict[tuple[str, str, str], dict[int | str, str]] = {}
     for row in rows:
         lines.setdefault((row.participant, row.file, row.chapter), {})[row.exercise] = row.outcome
-    numbers = range(1, max((row.exercise for row in rows if row.exercise), default=0) + 1)
+    numbers = range(1, max((int(row.exercise or 0) for row in rows), default=0) + 1)
     text = [["participant", "chapter", *map(str, numbers), "solved"]]
     for (who, _, chapter), found in lines.items():
         solved = (
