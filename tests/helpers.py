@@ -68,37 +68,26 @@ def lock(path):
         yield
 
 
-def stand_in(folder, version=13000, devices=1):
-    """A folder for LD_LIBRARY_PATH with a driver library and an NVML of our own: `devices` times an "NVIDIA Stand-in"."""
+def fake_driver(folder, version=13000, devices=1):
+    """A folder for LD_LIBRARY_PATH with a driver and an NVML that know `devices` GPUs."""
     compiler = shutil.which("g++") or shutil.which("cc")
     if not compiler:
-        pytest.skip("needs a compiler for the stand-in of the driver")
+        pytest.skip("needs a C compiler for the fake driver")
     (folder / "driver.c").write_text(r"""
         #include <string.h>
         int cuDriverGetVersion(int *v) { *v = VERSION; return 0; }
         int cuInit(unsigned flags) { return DEVICES ? 0 : 100; }
         int cuDeviceGetCount(int *n) { *n = DEVICES; return 0; }
         int cuDeviceGet(int *device, int index) { *device = index; return 0; }
-        int cuDeviceGetName(char *name, int size, int device) { strcpy(name, "NVIDIA Stand-in"); return 0; }
-        int cuDeviceGetAttribute(int *value, int which, int device) { *value = which == 75 ? 7 : 5; return 0; }
+        int cuDeviceGetName(char *name, int size, int device)
+            { strcpy(name, "NVIDIA Fake"); return 0; }
+        int cuDeviceGetAttribute(int *value, int which, int device)
+            { *value = which == 75 ? 7 : 5; return 0; }
         int nvmlInit_v2(void) { return 0; }
-        int nvmlSystemGetDriverVersion(char *text, unsigned size) { strcpy(text, "580.65.06"); return 0; }
+        int nvmlSystemGetDriverVersion(char *text, unsigned size)
+            { strcpy(text, "580.65.06"); return 0; }
     """)
+    options = f"-x c -w -shared -fPIC -DVERSION={version} -DDEVICES={devices} driver.c -o".split()
     for library in ("libcuda.so.1", "libnvidia-ml.so.1"):
-        subprocess.run(
-            [
-                compiler,
-                "-x",
-                "c",
-                "-w",
-                "-shared",
-                "-fPIC",
-                f"-DVERSION={version}",
-                f"-DDEVICES={devices}",
-                str(folder / "driver.c"),
-                "-o",
-                str(folder / library),
-            ],
-            check=True,
-        )
+        subprocess.run([compiler, *options, library], cwd=folder, check=True)
     return str(folder)

@@ -59,7 +59,7 @@ def verdicts(*arguments, **variables):
     return answer.returncode, data, {finding["name"]: finding for finding in data["findings"]}
 
 
-fake_driver = functools.cache(helpers.stand_in)  # one build for each driver that the tests need
+fake_driver = functools.cache(helpers.fake_driver)  # one build for each driver that the tests need
 
 
 def test_a_broken_environment(environments):
@@ -190,7 +190,7 @@ def test_a_machine_without_a_driver(environments):
 def test_a_driver_and_its_gpu(environments, tmp_path):
     library = fake_driver(tmp_path, 13000, 1)
     _, data, found = verdicts("--python", environments(*BROKEN), LD_LIBRARY_PATH=library)
-    assert data["gpus"] == [{"name": "NVIDIA Stand-in", "compute_capability": "7.5"}]
+    assert data["gpus"] == [{"name": "NVIDIA Fake", "compute_capability": "7.5"}]
     assert (data["driver"], data["cuda"]) == ("580.65.06", "13.0")
     assert found["19-driver-580"]["status"] == AFFECTED
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import nbformat
 import pytest
-from helpers import ROOT, cell, stand_in
+from helpers import ROOT, cell, fake_driver
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from casebook.environments import gpu, uv
@@ -75,20 +75,20 @@ def test_gpu_cells_are_skipped_without_a_gpu_and_a_lost_cell_is_a_failure(run, t
 
 
 def test_outputs_of_gpu_cells_are_compared_with_the_gpu_of_the_receipt_only(run, tmp_path):
-    write(tmp_path, "same", "NVIDIA Stand-in", SAME, "print('another text')")
+    write(tmp_path, "same", "NVIDIA Fake", SAME, "print('another text')")
     write(tmp_path, "other", "NVIDIA H200", "print('another text')", "1 / 0")
-    status, text = run({"LD_LIBRARY_PATH": stand_in(tmp_path)})
+    status, text = run({"LD_LIBRARY_PATH": fake_driver(tmp_path)})
     failed = re.findall(r"(?m)^FAILED (\S+ \d)", text)
     assert (status, failed) == (1, ["other.ipynb::cell 3", "same.ipynb::cell 3"]), text
-    assert "outputs of GPU cells in 1 notebook not compared: no receipt of an NVIDIA Stand" in text
+    assert "outputs of GPU cells in 1 notebook not compared: no receipt of an NVIDIA Fake" in text
 
 
 def test_a_cell_that_needs_two_gpus_is_skipped_where_one_is(run, tmp_path):
-    write(tmp_path, "example", "NVIDIA Stand-in", SAME)
+    write(tmp_path, "example", "NVIDIA Fake", SAME)
     notebook = nbformat.read(tmp_path / "example.ipynb", 4)
     notebook.cells[1].source = "%%gpu 2\n1 / 0"
     nbformat.write(notebook, tmp_path / "example.ipynb")
-    status, text = run({"LD_LIBRARY_PATH": stand_in(tmp_path), "CASEBOOK_REQUIRE_GPU": "1"})
+    status, text = run({"LD_LIBRARY_PATH": fake_driver(tmp_path), "CASEBOOK_REQUIRE_GPU": "1"})
     assert status == 0, text
     assert "skipped   1 × this cell needs 2 GPUs, this machine has 1.\n" in text
 
@@ -130,7 +130,7 @@ def test_an_environment_that_was_not_prepared_changes_no_output(run, tmp_path, s
     ],
 )
 def test_workers_take_turns_with_the_gpus(monkeypatch, count, visible, worker, then):
-    monkeypatch.setattr(gpu, "find", lambda: gpu.Gpu("NVIDIA Stand-in", "7.5", "580.65.06", count))
+    monkeypatch.setattr(gpu, "find", lambda: gpu.Gpu("NVIDIA Fake", "7.5", "580.65.06", count))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible or "")
     run_path(str(ROOT / "conftest.py"))["pytest_configure"](
         SimpleNamespace(

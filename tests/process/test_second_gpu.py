@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from helpers import stand_in
+from helpers import fake_driver
 
 from casebook.execution.modules import FOLDERS
 
@@ -69,7 +69,7 @@ print(len(two_devices.calls()), len(two_devices.calls()))
 @pytest.mark.parametrize("driver", [False, True], ids=["no driver", "a driver"])
 def test_contexts_are_a_stack_and_set_replaces_its_top(tmp_path, driver):
     """Where there is a driver, too: the stand-in is loaded first, under the driver's name."""
-    variables = {"LD_LIBRARY_PATH": stand_in(tmp_path)} if driver else {}
+    variables = {"LD_LIBRARY_PATH": fake_driver(tmp_path)} if driver else {}
     status, said = run(tmp_path, STACK, **variables)
     said = said.splitlines()
     assert (status, said[0], said[-1]) == (0, "[None, 0, 1, 0, 0, None, 1]", "6 0")
