@@ -68,7 +68,7 @@ def arguments() -> argparse.ArgumentParser:
     )
     command(
         "execute",
-        "authoring.commands.execute",
+        "authoring.parallel.execute",
         "run chapters on a GPU; store outputs and receipts",
         chapters,
         cluster,

@@ -1,10 +1,14 @@
-"""Chapters spread over GPUs: one on each at a time, each in a process of its own. What needs several GPUs follows, with all of them."""
+"""`python -m casebook execute`: chapters one after the other, or on the GPUs of a cluster."""
 
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 
+from casebook.authoring import chapters
+from casebook.authoring.chapters import Chapter
+from casebook.authoring.execute import execute as execute_here
 from casebook.authoring.releases.executor import team
 from casebook.environments import gpu
 from casebook.environments.store import file_lock
@@ -12,26 +16,46 @@ from casebook.environments.store import file_lock
 COMMAND = [sys.executable, "-m", "casebook", "execute"]
 
 
-def execute(books, cluster):
-    """Execute chapters on the workers of a cluster (that of executor.team), which share this folder.
+def execute(names: Sequence[str], cluster: str | None = None) -> int:
+    """Run chapters and store them. Without a cluster the first that fails ends it."""
+    books = {book.name: book for book in chapters.load(names)}
+    failed = 0
+    for number, (name, trouble) in enumerate(ended(books.values(), cluster), 1):
+        failed += bool(trouble)
+        what = f"NOT stored: {trouble}" if trouble else f"stored, {len(books[name].cells)} cells"
+        print(f"[{number}/{len(books)}] {name}: {what}", flush=True)
+    return bool(failed)
 
-    Yields (name, why it failed or ""), as they end; one that fails stops no other.
+
+def ended(books: Iterable[Chapter], cluster: str | None) -> Iterator[tuple[str, str]]:
+    """Execute chapters: (name, why it failed or "") of each, as they end.
+
+    On the workers of a cluster, which share this folder, one that fails stops no other. There each
+    GPU runs one chapter at a time; those that need several GPUs follow, with all of them.
     """
+    if cluster is None:
+        for book in books:
+            execute_here(book)
+            yield book.name, ""
+        return
     several = [book.name for book in books if any(cell.gpus > 1 for cell in book.cells)]
     single = [book.name for book in books if book.name not in several]
     with team(cluster, at_once=1) as each:
-        for work, names in [(on_one_gpu, single), *((on_all_gpus, [name]) for name in several)]:
-            for number, failed, why in each(work, names):
-                yield names[number], why or failed
+        for number, failed, why in each(on_one_gpu, single):
+            yield single[number], why or failed
+        for name in several:
+            for _, failed, why in each(on_all_gpus, [name]):
+                yield name, why or failed
 
 
-def on_one_gpu(name):
-    """A worker may do several jobs at a time, and several workers may have the same GPU, so each waits for it."""
+def on_one_gpu(name: str) -> str:
+    """Several workers, and jobs of one worker, may have the same GPU, so each waits for it."""
     with file_lock(gpu.lock(), lambda line: None):
         return on_all_gpus(name, CUDA_VISIBLE_DEVICES=gpu.visible())
 
 
-def on_all_gpus(name, **variables):
+def on_all_gpus(name: str, **variables: str) -> str:
+    """Execute a chapter in a process of its own; returns why it failed, or ""."""
     done = subprocess.run(
         [*COMMAND, name],
         env=os.environ | variables,
@@ -39,7 +63,9 @@ def on_all_gpus(name, **variables):
         stderr=subprocess.PIPE,
         text=True,
     )
-    said = done.stderr.strip()
-    if sentence := re.search(r"(?ms)^casebook: .*", said):  # without what Jupyter said before it
-        said = sentence[0]
-    return (said[-500:] or f"exit status {done.returncode}") if done.returncode else ""
+    if not done.returncode:
+        return ""
+    error = done.stderr.strip()
+    if sentence := re.search(r"(?ms)^casebook: .*", error):  # without warnings of Jupyter
+        error = sentence[0]
+    return error[-500:] or f"exit status {done.returncode}"

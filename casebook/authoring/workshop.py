@@ -1,20 +1,23 @@
-"""Copies of the chapters for a class: what can be predicted is asked, and not told.
+"""Copies of the chapters for a class, which ask for predictions and do not show results.
 
-Solutions, outputs, receipts, references and the messages in headers are left out, checks are encoded, and every passage is left out that
-the notebook marks as the telling of a result. In a Markdown cell `<!-- result: What will it print? -->` begins such a passage; it ends at
-the next heading, at `<!-- next -->`, or with the cell. The question takes its place. At the beginning of a cell the passage is about the
-code cell above, so there the question moves in front of that one. A mark that begins a line stands alone in it, or Markdown would not see
-the rest of the line.
+Solutions, outputs, receipts, references and the messages in headers are left out, checks are
+encoded, and so is every passage left out that the notebook marks as telling a result. In a Markdown
+cell `<!-- result: What will it print? -->` begins such a passage; it ends at the next heading, at
+`<!-- next -->`, or with the cell. The question takes its place. At the beginning of a cell the
+passage is about the code cell above, so there the question moves in front of that one. A mark that
+begins a line stands alone in it, or Markdown would not see the rest of the line.
 """
 
 import base64
 import re
 import zlib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import nbformat
+from nbformat import NotebookNode
 
-from casebook.authoring.chapters import CLAIMS
+from casebook.authoring.chapters import CLAIMS, Chapter
 from casebook.cells.repository import ROOT
 from casebook.errors import CasebookError
 
@@ -22,15 +25,18 @@ FOLDER = ROOT / "_build" / "workshop"
 MARK = re.compile(r"<!-- (?:(?P<told>result)(?:: (?P<question>.*?))?|next) -->[ \n]?", re.DOTALL)
 HEADING = re.compile(r"(?m)^#{1,6} ")
 ASK = "**Before you run it:**"
-NOTE = "*A copy for a workshop. Say what you expect before you run a cell. Outputs, explanations and solutions are on the book's site.*"
+NOTE = (
+    "*A copy for a workshop. Say what you expect before you run a cell. "
+    "Outputs, explanations and solutions are on the book's site.*"
+)
 LEAD = re.compile(r"(?s)(?:%%\w+[^\n]*\n)?(?:# /// script\n.*?\n# ///\n)?(?:# The check\n)?")
 
 
-def unsolved(notebook):
-    """A notebook as a participant gets it: nothing run, nothing told, and every exercise to be solved."""
+def unsolved(notebook: NotebookNode) -> NotebookNode:
+    """A notebook as a participant gets it: nothing run, no result shown, no exercise solved."""
     copy = nbformat.from_dict(notebook)
     copy.metadata.pop("casebook", None)
-    kept = []
+    kept: list[NotebookNode] = []
     for cell in copy.cells:
         if cell.cell_type == "markdown":
             cell.source, question = asked(cell.source)
@@ -53,8 +59,8 @@ def unsolved(notebook):
     return copy
 
 
-def passages(text):
-    """Pieces of a Markdown cell, in order: pairs of None and what stays, or of a question ('' for none) and the result that it asks for."""
+def passages(text: str) -> Iterator[tuple[str | None, str]]:
+    """Pieces of a Markdown cell, in order: (None, what stays), or (question or "", a result)."""
     marks = list(MARK.finditer(text))
     ends = [mark.start() for mark in marks] + [len(text)]
     yield None, text[: ends[0]]
@@ -67,43 +73,37 @@ def passages(text):
         yield None, told[cut:]
 
 
-def asked(text):
-    """A Markdown cell without the results that it tells, and the question that belongs in front of the code cell above it, or ''."""
+def asked(text: str) -> tuple[str, str]:
+    """A Markdown cell without results, and the question for before the code cell above, or ""."""
     (_, kept), *rest = passages(text)
     above = MARK.match(text) and rest[0][0]
     for question, words in rest[1:] if above else rest:
-        kept = (
-            ask(kept, question)
-            if question is not None
-            else f"{kept}\n\n{words}"
-            if HEADING.match(words)
-            else kept + words
-        )
+        if question is not None:
+            kept = ask(kept, question)
+        else:
+            kept += f"\n\n{words}" if HEADING.match(words) else words
     return re.sub(r"\n{3,}", "\n\n", kept), above or ""
 
 
-def ask(text, question):
-    """Text with one question more at its end."""
+def ask(text: str, question: str) -> str:
+    """Text with a question added at its end."""
     if not question:
         return text
     last = text.rstrip().rpartition("\n\n")[2]
-    return (
-        f"{text.rstrip()} {question}\n\n"
-        if last.startswith(ASK)
-        else f"{text.rstrip()}\n\n{ASK} {question}\n\n"
-    )
+    joint = " " if last.startswith(ASK) else f"\n\n{ASK} "
+    return f"{text.rstrip()}{joint}{question}\n\n"
 
 
-def encoded(source):
-    """A check that judges as it did, and cannot be read at a glance: the magic and the header of the cell, then its body as a code."""
-    lead = LEAD.match(source)[0]
+def encoded(source: str) -> str:
+    """A check that works as before and cannot be read at a glance, below its magic and header."""
+    lead = LEAD.match(source)[0]  # type: ignore[index]
     body = base64.b64encode(zlib.compress(source.removeprefix(lead).encode(), 9)).decode()
     lines = "\n".join(f'    "{body[at : at + 76]}"' for at in range(0, len(body), 76))
     return f"{lead}import base64, zlib\n\nexec(zlib.decompress(base64.b64decode(\n{lines})))"
 
 
-def without_message(source):
-    """A cell whose header names the exception that must come, and not its words."""
+def without_message(source: str) -> str:
+    """A cell whose header names the expected exception, and not its message."""
     return re.sub(r"(?m)^# match = .*\n", "", source)
 
 
@@ -113,7 +113,7 @@ def without_answers(first: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", kept).strip()
 
 
-def without_verdicts(text):
+def without_verdicts(text: str) -> str:
     """The claims of the article, or of the threads, as a table to be filled in."""
     if not (heading := CLAIMS.search(text)):
         return text
@@ -123,8 +123,11 @@ def without_verdicts(text):
     return text[: heading.end()] + table + exercises + after
 
 
-def write(chapters, folder=FOLDER):
-    """Write the copies and return their paths. A file that is there and differs may be somebody's work: then nothing is written."""
+def write(chapters: Iterable[Chapter], folder: str | Path = FOLDER) -> list[Path]:
+    """Write the copies and return their paths.
+
+    Raises CasebookError, and writes nothing, where a file differs: it may be somebody's work.
+    """
     texts = {
         Path(folder) / chapter.path.name: nbformat.writes(unsolved(chapter.notebook)) + "\n"
         for chapter in chapters
@@ -132,7 +135,7 @@ def write(chapters, folder=FOLDER):
     for path, text in texts.items():
         if path.exists() and path.read_text(encoding="utf-8") != text:
             raise CasebookError(
-                f"{path} exists and is not this copy: move it away, or name another folder"
+                f"{path} exists and differs from this copy: move it, or name another folder"
             )
     Path(folder).mkdir(parents=True, exist_ok=True)
     for path, text in texts.items():

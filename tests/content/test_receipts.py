@@ -68,7 +68,7 @@ def test_a_receipt_without_modules_is_a_warning_that_check_counts(monkeypatch, c
     monkeypatch.setattr(chapters, "load", lambda names: [book])
     for stored, problems, end in (
         (None, 0, "; 1 warnings"),
-        (receipts.modules(book), 0, "outputs and receipts fit"),
+        (receipts.modules(book), 0, "outputs match their receipts"),
         (receipts.modules(book) | {"timing": "0"}, 1, "run `make execute`"),
     ):
         book.receipt.pop("modules", None)

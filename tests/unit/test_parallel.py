@@ -1,16 +1,16 @@
-"""Chapters spread over a cluster: a Dask cluster of threads in this process, and a stand-in for the work, so no GPU."""
+"""Chapters spread over a Dask cluster of threads in this process, with a stub for the work."""
 
 import sys
 from types import SimpleNamespace
 
 import pytest
 
-from casebook.authoring import commands, parallel
+from casebook.authoring import parallel
 from casebook.authoring.releases.executor import team, workers
 from casebook.environments import gpu
 from casebook.errors import CasebookError
 
-# What runs in place of `python -m casebook execute NAME`: it says when it begins and ends, and what it may see.
+# Runs in place of `python -m casebook execute NAME`: says begin and end, and the GPUs it sees.
 WORK = """
 import os, sys, time
 def say(word):
@@ -44,22 +44,21 @@ def cluster():
         yield local.scheduler_address
 
 
-def chapters(monkeypatch, **gpus):
+def chapters(monkeypatch, *gpus):
+    """Chapters 01, 02, … whose last cell needs so many GPUs."""
     books = [
-        SimpleNamespace(
-            name=f"0{number}", cells=[SimpleNamespace(gpus=0), SimpleNamespace(gpus=count)]
-        )
-        for number, count in enumerate(gpus.values(), 1)
+        SimpleNamespace(name=f"0{number}", cells=[SimpleNamespace(gpus=count)])
+        for number, count in enumerate(gpus, 1)
     ]
-    monkeypatch.setattr(commands.chapters, "load", lambda names: books)
+    monkeypatch.setattr(parallel.chapters, "load", lambda names: books)
 
 
 def test_chapters_run_one_on_a_gpu_and_those_that_need_two_after_the_others(
     diary, cluster, monkeypatch, capsys
 ):
     """One that fails stops no other, and is named in the end."""
-    chapters(monkeypatch, first=2, second=1, third=1, fourth=1)
-    assert commands.execute([], cluster) == 1
+    chapters(monkeypatch, 2, 1, 1, 1)
+    assert parallel.execute([], cluster) == 1
     lines = diary.read_text().splitlines()
     assert [line.split()[0] for line in lines] == ["begin", "end"] * 4
     assert {line.split(" ", 1)[1] for line in lines} == {"01 3,5", "02 3", "03 3", "04 3"}
@@ -67,16 +66,16 @@ def test_chapters_run_one_on_a_gpu_and_those_that_need_two_after_the_others(
     said = capsys.readouterr().out.splitlines()
     assert [line.partition(" ")[0] for line in said] == ["[1/4]", "[2/4]", "[3/4]", "[4/4]"]
     assert sorted(line.partition(" ")[2] for line in said) == [
-        "01: stored, 2 cells",
+        "01: stored, 1 cells",
         "02: NOT stored: casebook: 02, cell [3]: ValueError",
-        "03: stored, 2 cells",
-        "04: stored, 2 cells",
+        "03: stored, 1 cells",
+        "04: stored, 1 cells",
     ]
 
 
-def test_where_all_is_stored_the_end_is_zero(diary, cluster, monkeypatch):
-    chapters(monkeypatch, only=1)
-    assert commands.execute([], cluster) == 0
+def test_the_status_is_zero_when_all_are_stored(diary, cluster, monkeypatch):
+    chapters(monkeypatch, 1)
+    assert parallel.execute([], cluster) == 0
 
 
 def test_a_scheduler_that_is_not_there_is_said():
