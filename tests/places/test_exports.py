@@ -1,6 +1,6 @@
-"""Cells as files: `uv run` on them ends as the cell's header promises. The mechanics are in test_export.py.
+"""Cells as files: `uv run` on them ends as the cell's header promises.
 
-Run here is one cell of each library and way to end; cells that build native/ cannot be exported. All others are compiled.
+Run here is one cell of each library and way to end; all that can be exported are compiled.
 """
 
 import subprocess

@@ -1,4 +1,4 @@
-"""The wheelhouse: what is downloaded into it, and that the bootstrap and the cells install from it alone, without an index."""
+"""The wheelhouse: what is downloaded into it; bootstrap.py and cells install from it alone."""
 
 import hashlib
 import shutil
@@ -45,12 +45,12 @@ def wheel(folder, name, version, files):
 
 @pytest.fixture
 def filled(tmp_path, monkeypatch, empty_caches):
-    """A wheelhouse beside a requirements.txt that pins what is in it; no index answers, and uv's cache is empty."""
+    """A wheelhouse beside requirements.txt; no index answers, and uv's cache is empty."""
     for name, value in NOWHERE.items():
         monkeypatch.setenv(name, value)
     (tmp_path / "wheelhouse").mkdir()
     pins = [
-        wheel(tmp_path / "wheelhouse", "tiny", "1.0", {"tiny.py": "VALUE = 42\n", "IPython.py": ""}),
+        wheel(tmp_path / "wheelhouse", "tiny", "1.0", {"tiny.py": "VALUE = 42\n"}),
         wheel(
             tmp_path / "wheelhouse",
             "uv",

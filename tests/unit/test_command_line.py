@@ -1,0 +1,41 @@
+"""`python -m casebook`: what is said where a command cannot begin."""
+
+import subprocess
+import sys
+
+import pytest
+from helpers import ROOT
+
+from casebook.__main__ import ALONE, arguments, main
+from casebook.cells import repository
+
+
+def commands():
+    return next(action for action in arguments()._actions if action.choices).choices
+
+
+@pytest.mark.parametrize("name", sorted(commands().keys() - ALONE))
+def test_every_other_command_needs_the_book(name, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(repository, "ROOT", tmp_path)
+    assert main([name, *(["folder"] if name == "grade" else [])]) == 2
+    assert f"`{name}` needs the book" in capsys.readouterr().err
+
+
+def test_a_python_that_lacks_a_module_says_so(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "casebook.authoring.commands", None)
+    assert main(["check"]) == 2
+    assert "`make environment`" in capsys.readouterr().err
+
+
+def test_help_loads_nothing_that_a_command_needs():
+    look = "import sys\nfrom casebook.__main__ import arguments\narguments()\nprint(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", look], cwd=ROOT, capture_output=True, text=True
+    ).stdout.split()
+    assert "argparse" in loaded and not {
+        "IPython",
+        "packaging",
+        "nbformat",
+        "yaml",
+        "casebook.environments.create",
+    } & set(loaded)
