@@ -1,4 +1,4 @@
-"""What cubins.facts reads from machine code, against what the assembler itself says of it."""
+"""What cubins.facts reads from machine code, compared with the assembler's own report."""
 
 import importlib
 import re
@@ -7,6 +7,7 @@ import pytest
 
 from casebook.execution.modules import HELPERS
 
+module = importlib.import_module
 ARRAY = r"""extern "C" __global__ void kernel(float* a, const int* k, int n) {
     float t[400], r = 0;
     for (int i = 0; i < 400; ++i) t[i] = a[i];
@@ -19,19 +20,14 @@ def compiler():
     """cuda.core's names, on a machine with or without a driver."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(HELPERS))
-        importlib.import_module("no_driver")
-        yield importlib.import_module("cuda.core")
-
-
-def module(name):
-    return importlib.import_module(name)
+        module("no_driver")
+        yield module("cuda.core")
 
 
 def assemble(core, source, arch="sm_90", **options):
-    """The cubin of a C++ source, by way of PTX, and ptxas's own report."""
-    ptx = core.Program(
-        source, "c++", core.ProgramOptions(arch="compute_80", no_cache=True)
-    ).compile("ptx")
+    """The cubin of a C++ source, through PTX, and the report of ptxas."""
+    target = core.ProgramOptions(arch="compute_80", no_cache=True)
+    ptx = core.Program(source, "c++", target).compile("ptx")
     options = core.LinkerOptions(arch=arch, no_cache=True, ptxas_options=["-v"], **options)
     linker = core.Linker(ptx, options=options)
     return bytes(linker.link("cubin").code), linker.get_info_log()
@@ -43,10 +39,8 @@ def test_registers_and_spills_are_what_ptxas_says(compiler, limit):
     found = module("cubins").facts(cubin)
     assert found.registers == int(re.search(r"Used (\d+) registers", report)[1])
     spilled = [int(n) for n in re.findall(r"(\d+) bytes spill (?:stores|loads)", report)]
-    words = sum(spilled) / 4
-    assert (
-        len(spilled) == 2 and 0.9 * words <= found.local <= words
-    )  # a pair of words may be one instruction
+    words = sum(spilled) / 4  # a pair of words may be one instruction
+    assert len(spilled) == 2 and 0.9 * words <= found.local <= words
     assert (found.local > found.in_loops > 0) == (limit in (24, 32, 40, 64))
 
 
@@ -57,36 +51,35 @@ def test_an_indexed_array_is_local_memory_and_no_spill(compiler):
 
 
 def test_a_loop_is_read_from_its_first_to_its_last_instruction(compiler):
-    """A round of the kernel's loop multiplies, multiplies and adds, and adds, for each of its 48 values."""
+    """For each of 48 values the loop multiplies, multiplies and adds, and adds."""
     cubins = module("cubins")
-    code = cubins.section(assemble(compiler, module("heavy").HEAVY)[0], ".text.heavy")
+    cubin, _ = assemble(compiler, module("heavy").HEAVY)
+    code = cubins.section(cubin, ".text.heavy")
     ((start, end),) = cubins._accesses_and_loops(code)[1]
     inside = [
         int.from_bytes(code[at : at + 2], "little") & 0xFFF for at in range(start, end + 16, 16)
     ]
     assert [inside.count(operation) for operation in (0x820, 0x223, 0x421)] == [48, 48, 48]
-
-
-def test_functions_of_a_cubin(compiler):
-    names = module("cubins").functions(assemble(compiler, module("heavy").HEAVY)[0])
+    names = cubins.functions(cubin)
     assert "heavy" in names and any("div" in name for name in names)
 
 
-@pytest.mark.parametrize(("data", "words"), [(b"// PTX", "not a cubin"), (b"", "not a cubin")])
-def test_what_is_no_cubin_is_refused(data, words):
+TWO = ARRAY + ARRAY.replace("kernel", "other")
+
+
+@pytest.mark.parametrize(
+    ("source", "arch", "words"),
+    [
+        (None, None, "not a cubin"),
+        (ARRAY, "sm_80", r"compute capability 9\.0"),
+        (ARRAY, "sm_100", r"compute capability 9\.0"),
+        (TWO, "sm_90", "one kernel is needed, not 2"),
+    ],
+)
+def test_other_cubins_are_refused(compiler, source, arch, words):
+    data = assemble(compiler, source, arch)[0] if source else b"// PTX"
     with pytest.raises(ValueError, match=words):
         module("cubins").facts(data)
-
-
-@pytest.mark.parametrize("arch", ["sm_80", "sm_100"])
-def test_code_for_another_gpu_is_refused(compiler, arch):
-    with pytest.raises(ValueError, match=r"compute capability 9\.0"):
-        module("cubins").facts(assemble(compiler, ARRAY, arch)[0])
-
-
-def test_several_kernels_are_refused(compiler):
-    with pytest.raises(ValueError, match="one kernel is needed, not 2"):
-        module("cubins").facts(assemble(compiler, ARRAY + ARRAY.replace("kernel", "other"))[0])
 
 
 def test_without_a_driver_its_version_is_that_of_the_bindings(compiler):

@@ -1,4 +1,7 @@
-"""CuPy without a device, and which tracer of cupy.fuse took a function: the modules behind chapter 4, in a release of each kind."""
+"""The modules behind chapter 4, CuPy without a device and the tracer that cupy.fuse has taken.
+
+In a release of each kind.
+"""
 
 import pytest
 from helpers import cell, play

@@ -1,4 +1,4 @@
-"""Chapter 7's test allocator on the host's memory: the runtime's memset and memcpy are replaced, so no GPU is needed."""
+"""Chapter 7's test allocator on host memory: CUDA's runtime is a stub, so no GPU is needed."""
 
 import ctypes
 import sys
@@ -13,7 +13,7 @@ BYTES = 4096
 
 
 class Host:
-    """A block of the host's memory, as an allocator of CuPy gives it."""
+    """A block of host memory, as an allocator of CuPy returns it."""
 
     def __init__(self, size):
         self.bytes, self.device_id = (ctypes.c_char * size)(), 0
@@ -25,24 +25,14 @@ def watch(monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path, *map(str, FOLDERS)])
     import quarantine
 
-    runtime = SimpleNamespace(
-        memsetAsync=lambda address, value, size, stream: ctypes.memset(address, value, size),
-        memcpyDeviceToHost=2,
-        memcpy=lambda to, source, size, kind: ctypes.memmove(to, source, size),
-        deviceSynchronize=lambda: None,
-    )
-    monkeypatch.setattr(
-        quarantine,
-        "_cupy",
-        SimpleNamespace(
-            cuda=SimpleNamespace(
-                runtime=runtime,
-                MemoryPointer=cupy.cuda.MemoryPointer,
-                UnownedMemory=cupy.cuda.UnownedMemory,
-                get_current_stream=lambda: SimpleNamespace(ptr=0),
-            )
-        ),
-    )
+    stubs = {
+        "runtime.memsetAsync": lambda to, value, size, stream: ctypes.memset(to, value, size),
+        "runtime.memcpy": lambda to, source, size, kind: ctypes.memmove(to, source, size),
+        "runtime.deviceSynchronize": lambda: None,
+        "get_current_stream": lambda: SimpleNamespace(ptr=0),
+    }
+    for name, stub in stubs.items():
+        monkeypatch.setattr(f"cupy.cuda.{name}", stub)
     watch = quarantine.Quarantine(Host)
     with cupy.cuda.using_allocator(watch.malloc):
         yield watch
@@ -80,9 +70,7 @@ def test_a_late_write_is_reported_with_the_line_of_the_allocation_once(watch):
     address = late.data.ptr
     del early, late
     floats(address)[7] = 5
-    said = watch.report()
-    assert (
-        said.startswith("4 of 4096 bytes written after the free; allocated in line ")
-        and ": late = cupy" in said
-    ), said
+    report = watch.report()
+    assert report.startswith("4 of 4096 bytes written after the free; allocated in line ")
+    assert ": late = cupy" in report
     assert watch.report() == "nothing was written after its free"

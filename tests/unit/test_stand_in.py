@@ -1,4 +1,4 @@
-"""The stand-in for the driver of chapter 7: whom it gives a freed block, call by call."""
+"""The fake driver of chapter 7: which stream it lets reuse a freed block, call by call."""
 
 import shutil
 import subprocess
@@ -8,9 +8,7 @@ import pytest
 
 from casebook.execution.modules import FOLDERS
 
-pytestmark = pytest.mark.skipif(
-    not shutil.which("cc"), reason="needs a compiler for the stand-in of the driver"
-)
+pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler, cc")
 
 HEAD = """
 import ctypes
@@ -83,7 +81,7 @@ CASES = {
         1,
     ),
     "cuMemFree waits": (
-        "x = allocate(a); y = allocate(a); launch(a); free(x, a); cuda.cuMemFree_v2(y); allocate(b)",
+        "x, y = allocate(a), allocate(a); launch(a); free(x, a); cuda.cuMemFree_v2(y); allocate(b)",
         1,
     ),
 }
@@ -102,7 +100,7 @@ def calls(script):
 
 
 @pytest.mark.parametrize(("script", "block"), CASES.values(), ids=CASES)
-def test_who_gets_the_block(script, block):
+def test_which_block_is_allocated(script, block):
     assert f": block {block}" in calls(script)[-1]
 
 
@@ -114,7 +112,7 @@ def test_a_free_says_whether_its_stream_is_busy():
     ]
 
 
-def test_a_call_that_it_does_not_know_is_refused():
+def test_an_unknown_call_is_refused():
     script = """
 function = ctypes.c_void_p()
 cuda.cuGetProcAddress(b"cuMemAllocPitch", ctypes.byref(function), 12000, ctypes.c_uint64(0))
