@@ -1,0 +1,37 @@
+"""The pins of all headers and of requirements.txt, as the package index has them today."""
+
+import re
+import subprocess
+
+import pytest
+
+import bootstrap
+from casebook.authoring import chapters
+from casebook.environments import uv, wheels
+from casebook.errors import DownloadFailure
+
+HEADERS = [header for book in chapters.load() for header in book.headers(gpu=True)]
+
+
+def test_each_pin_has_a_wheel_for_each_python_that_its_header_promises():
+    try:
+        assert wheels.without_wheel(HEADERS) == set()
+    except DownloadFailure as failure:
+        pytest.skip(str(failure))
+
+
+def yanked(pins):
+    """Those that were withdrawn from the index, in uv's words."""
+    for batch in wheels.batches(pins):
+        command = [uv.executable(), "pip", "compile", "--no-deps", "--python-version=3.12", "-"]
+        asked = subprocess.run(command, input="\n".join(batch), capture_output=True, text=True)
+        if asked.returncode:
+            pytest.skip(f"needs a network: {' '.join(asked.stderr.split())}")
+        yield from re.findall(r"warning: (.* is yanked .*)", asked.stderr)
+
+
+def test_no_pin_was_yanked():
+    pins = set(re.findall(r"(?m)^\S+==[^\s;]+", bootstrap.LOCKS["all"].read_text()))
+    pins.update(pin for header in HEADERS for pin in header.dependencies)
+    assert list(yanked(["requests==2.32.0"])), "uv names what was yanked"
+    assert list(yanked(pins)) == []
