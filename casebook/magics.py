@@ -46,8 +46,11 @@ class PinnedMagic(Magics):
             show(f"%%pinned {line}".rstrip() + f"\n{cell}", self.shell.user_ns)
             return
         place = self.folder(options["--folder"]) if "--folder" in options else None
-        with Progress(len(header.dependencies)) as progress:
+        progress = Progress(len(header.dependencies))
+        try:
             outcome = run(cell, header, progress.emit, progress.report, place)
+        finally:
+            progress.clear()
         if name := options.get("--out"):
             self.shell.user_ns[name] = outcome.output
         check(header, outcome)
@@ -64,9 +67,6 @@ class Progress:
 
     def __init__(self, packages: int) -> None:
         self.packages, self.start, self.shown = packages, time.monotonic(), False
-
-    def __enter__(self) -> "Progress":
-        return self
 
     def report(self, line: str) -> None:
         self.shown = True
@@ -85,9 +85,6 @@ class Progress:
         if self.shown:
             clear_output()
             self.shown = False
-
-    def __exit__(self, *_: object) -> None:
-        self.clear()
 
 
 def read_options(line: str) -> dict[str, str]:

@@ -56,9 +56,19 @@ def six():
 @pytest.fixture
 def kernel(tmp_path):
     """Starts Jupyter kernels with casebook loaded: `with kernel() as (manager, client)`."""
-    return lambda: a_kernel(
-        os.environ | {"PYTHONPATH": str(ROOT), "IPYTHONDIR": str(tmp_path / "ipython")}
-    )
+    variables = {"PYTHONPATH": str(ROOT), "IPYTHONDIR": str(tmp_path / "ipython")}
+
+    @contextmanager
+    def start():
+        manager, client = start_new_kernel(env=os.environ | variables)
+        try:
+            client.execute_interactive("%load_ext casebook", timeout=60)
+            yield manager, client
+        finally:
+            client.stop_channels()
+            manager.shutdown_kernel(now=True)
+
+    return start
 
 
 @pytest.fixture
@@ -69,17 +79,6 @@ def ipython():
     load(shell)
     yield shell
     InteractiveShell.clear_instance()
-
-
-@contextmanager
-def a_kernel(variables):
-    manager, client = start_new_kernel(env=variables)
-    try:
-        client.execute_interactive("%load_ext casebook", timeout=60)
-        yield manager, client
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
 
 
 @pytest.fixture(scope="module")

@@ -46,6 +46,14 @@ def wait_until(condition, seconds=60):
     return True
 
 
+def sleeper(path):
+    """Body of a script that starts a child, writes both process ids into a file, and sleeps on."""
+    return f"""import os, pathlib, subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+pathlib.Path({str(path)!r}).write_text(f"{{os.getpid()}} {{child.pid}}\\n")
+time.sleep(600)"""
+
+
 def process_ids(path):
     """The process ids that a script writes into a file, as soon as the whole line is there."""
     assert wait_until(lambda: path.exists() and path.read_text().endswith("\n"))

@@ -53,31 +53,16 @@ def pattern_of(folder: Path | str) -> str:
 
 
 class TruncatedOutput:
-    """Passes the head of an output on at once and keeps its tail for the end.
+    """Emits the head of an output at once, and its tail at the end."""
 
-    A long output is kept whole in the file `kept`. It is written to `path` meanwhile, since two
-    runs of one cell have the same `kept`.
-    """
-
-    def __init__(self, emit: Callable[[str], object], path: Path, kept: Path) -> None:
-        self.emit, self.path, self.kept = emit, path, kept
-        self.lines = self.size = 0
-        self.tail: collections.deque[str] = collections.deque(maxlen=TAIL)
+    def __init__(self, emit: Callable[[str], object]) -> None:
+        self.emit = emit
+        self.lines = 0
         self.cut = False
-        self.file = path.open("w", encoding="utf-8")
-
-    def __enter__(self) -> "TruncatedOutput":
-        return self
-
-    def __exit__(self, error: object, *_: object) -> None:
-        self.file.close()
-        if not error:
-            self.close()
+        self.tail: collections.deque[str] = collections.deque(maxlen=TAIL)
 
     def add(self, line: str) -> None:
-        self.file.write(line)
         self.lines += 1
-        self.size += len(line.encode())
         if len(line) > WIDTH + 1:
             line = f"{line[:WIDTH]} … {len(line) - WIDTH - 1:,} more characters\n"
             self.cut = True
@@ -86,15 +71,11 @@ class TruncatedOutput:
         else:
             self.tail.append(line)
 
-    def close(self) -> None:
-        """Show the tail, and keep the file if something was left out."""
+    def finish(self) -> bool:
+        """Emit the tail; True if something was left out."""
         left_out = self.lines - HEAD - len(self.tail)
         if left_out > 0:
             self.emit(f"… {left_out:,} lines left out …\n")
         for line in self.tail:
             self.emit(line)
-        if left_out > 0 or self.cut:
-            self.kept.parent.mkdir(parents=True, exist_ok=True)
-            self.path.replace(self.kept)
-            short = re.sub(pattern_of(expanduser("~")), "~", str(self.kept))
-            self.emit(f"… the whole output, {self.size / 1e6:.1f} MB: {short}\n")
+        return left_out > 0 or self.cut

@@ -31,14 +31,15 @@ IMAGE = '<img src="data:{};base64,{}" style="max-width: 100%" alt="picture of th
 
 
 def show(source: str, names: dict[str, Any]) -> None:
-    """Display the stored output of the cell with this source, if it is found.
+    """Display the stored output of a cell, if there is one."""
+    if data := stored(source, names):
+        display(data, raw=True)
 
-    `names` are the kernel's names.
-    """
-    for path in notebooks(names):
-        if data := framed(path, source):
-            display(data, raw=True)
-            return
+
+def stored(source: str, names: dict[str, Any]) -> dict[str, str] | None:
+    """The framed output of the cell with this source; `names` are the kernel's names."""
+    found = (framed(path, source) for path in notebooks(names))
+    return next(filter(None, found), None)
 
 
 def notebooks(names: dict[str, Any]) -> Iterator[Path]:

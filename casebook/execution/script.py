@@ -4,16 +4,18 @@ The environment's interpreter runs the file directly: `uv run` would turn signal
 statuses of 128 + n.
 """
 
-import hashlib
 import os
+import re
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from os.path import expanduser
 from pathlib import Path
 
 from casebook.cells.header import Header
 from casebook.cells.outcome import Raised, difference, read_report
-from casebook.cells.output import Normalizer, TruncatedOutput
+from casebook.cells.output import Normalizer, TruncatedOutput, pattern_of
+from casebook.cells.stamp import digest
 from casebook.environments import create as environments
 from casebook.environments.build import UNITY, build, source_of
 from casebook.environments.cuda_home import lay_out
@@ -72,23 +74,38 @@ def run(
         script = folder / "cell" / "cell.py"
         # the magic's line stays line 1, as the notebook counts
         script.write_text("\n" + source, encoding="utf-8")
-        kept = cache() / "output" / f"{hashlib.sha256(source.encode()).hexdigest()[:12]}.txt"
         shown: list[str] = []
 
         def show(text: str) -> None:
             shown.append(text)
             emit(text)
 
-        with TruncatedOutput(show, folder / "output", kept) as output:
+        def add(line: str) -> None:
+            whole.write(line)
+            output.add(line)
+
+        output = TruncatedOutput(show)
+        with (folder / "output").open("w", encoding="utf-8") as whole:
             status, process = follow(
                 [environment.python, script],
                 script.parent,
                 variables(header, environment, folder, built),
                 header.timeout,
                 normalizer(environment, folder),
-                output.add,
+                add,
             )
+        if output.finish():
+            show(keep(folder / "output", source))
         return Outcome(status, read_report(folder / "reports" / str(process)), "".join(shown))
+
+
+def keep(output: Path, source: str) -> str:
+    """Keep the whole output of a cell, and say where."""
+    kept = cache() / "output" / f"{digest(source)}.txt"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    output.replace(kept)
+    short = re.sub(pattern_of(expanduser("~")), "~", str(kept))
+    return f"… the whole output, {kept.stat().st_size / 1e6:.1f} MB: {short}\n"
 
 
 def variables(

@@ -4,10 +4,8 @@ import dataclasses
 import signal
 from pathlib import Path
 
-import nbformat
 import pytest
-from helpers import cell, gone, wait_until
-from nbclient import NotebookClient
+from helpers import cell, gone, process_ids, sleeper, wait_until
 
 from casebook.cells.header import read
 from casebook.environments import create, gpu
@@ -136,72 +134,32 @@ def test_the_driver_key(shell, monkeypatch):
     assert shell(new) == f"{skipped}\n"
 
 
-SLEEPER = """import os, subprocess, sys, time
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-print(os.getpid(), child.pid)
-time.sleep(600)"""
-
-
-def start_sleeper(client):
-    """Message id of a cell that runs on, and the processes of its script and the script's child."""
-    create.make(read(cell(SLEEPER)))  # so that the stream has no progress before them
-    # an error would abort what comes next
-    request = client.execute(pinned(SLEEPER), stop_on_error=False)
-    text = ""
-    while not text.endswith("\n"):  # a busy kernel may send a line in parts
-        text += answer(client.get_iopub_msg, request, "stream")["text"]
-    processes = [int(word) for word in text.split()]
-    assert not any(map(gone, processes))
-    return request, processes
-
-
-def answer(receive, request, kind):
-    """Content of the first message of a kind that answers a request; the queue may have others."""
-    while True:
-        message = receive(timeout=60)
-        if message["msg_type"] == kind and message["parent_header"]["msg_id"] == request:
-            return message["content"]
-
-
-def test_interrupting_the_kernel_ends_script_and_child(kernel):
+@pytest.mark.parametrize("kill", [False, True])
+def test_interrupting_or_killing_the_kernel_ends_script_and_child(kernel, tmp_path, kill):
     with kernel() as (manager, client):
-        request, processes = start_sleeper(client)
-        manager.interrupt_kernel()
-        reply = answer(client.get_shell_msg, request, "execute_reply")
-        assert reply["ename"] == "KeyboardInterrupt"
+        # an error would abort what comes next
+        client.execute(pinned(sleeper(tmp_path / "pids")), stop_on_error=False)
+        processes = process_ids(tmp_path / "pids")
+        assert not any(map(gone, processes))
+        manager.signal_kernel(signal.SIGKILL if kill else signal.SIGINT)
         assert wait_until(lambda: all(map(gone, processes)))
-        assert client.execute_interactive("6 * 7", timeout=60)["content"]["status"] == "ok"
+        if not kill:
+            reply = client.execute_interactive("6 * 7", timeout=60)
+            assert reply["content"]["status"] == "ok"
 
 
-def test_killing_the_kernel_ends_script_and_child(kernel):
-    with kernel() as (manager, client):
-        _, processes = start_sleeper(client)
-        manager.signal_kernel(signal.SIGKILL)
-        assert wait_until(lambda: all(map(gone, processes)))
-
-
-class Listening(NotebookClient):
-    """Remembers the kinds of the messages that come, and all text of the streams."""
-
-    def process_message(self, message, cell, cell_index):
-        self.kinds.append(message["msg_type"])
-        self.text += message["content"].get("text", "")
-        return super().process_message(message, cell, cell_index)
-
-
-def test_a_new_environment_shows_progress_and_leaves_no_trace(empty_caches):
+def test_a_new_environment_shows_progress_and_leaves_no_trace(empty_caches, kernel):
     """The same cell twice, at first with empty caches."""
-    sources = "%load_ext casebook", pinned("print('done')"), pinned("print('done')")
-    cells = [nbformat.v4.new_code_cell(source) for source in sources]
-    client = Listening(
-        nbformat.v4.new_notebook(cells=cells),
-        kernel_name="python3",
-        timeout=120,
-        coalesce_streams=True,
-    )
-    client.kinds, client.text = [], ""
-    client.execute()
-    assert "Making an environment of 0 packages" in client.text
-    assert client.kinds.count("clear_output") == 1
-    shown = nbformat.v4.new_output("stream", name="stdout", text=f"done\n{FINE}")
-    assert cells[1].outputs == cells[2].outputs == [shown]
+    shown = ""
+
+    def hook(message):
+        nonlocal shown
+        cleared = "<cleared>" * (message["msg_type"] == "clear_output")
+        shown += message["content"].get("text", cleared)
+
+    with kernel() as (_, client):
+        for _ in range(2):
+            client.execute_interactive(pinned("print('done')"), output_hook=hook, timeout=120)
+    progress, _, rest = shown.partition("<cleared>")
+    assert "Making an environment of 0 packages" in progress
+    assert rest == f"done\n{FINE}" * 2

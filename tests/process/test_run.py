@@ -3,22 +3,18 @@
 import itertools
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from helpers import cell, gone, play, process_ids, wait_until
+from helpers import cell, gone, play, process_ids, sleeper, wait_until
 
 from casebook.cells.header import read
 from casebook.environments import create, uv
 from casebook.environments.venv import Environment
 from casebook.errors import UnexpectedOutcome
-from casebook.execution.process import guarded_group
 from casebook.execution.script import Outcome, check
 
 pytestmark = pytest.mark.timeout(120)  # seconds: a script that nobody ends must not hold the suite
@@ -140,15 +136,11 @@ print("second")"""
 
 def test_a_time_out_ends_the_script_s_children_too(tmp_path, monkeypatch):
     """It comes as soon as both are there, however long a busy machine takes to start them."""
-    body = f"""import os, pathlib, subprocess, sys, time
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-pathlib.Path({str(tmp_path / "pids")!r}).write_text(f"{{os.getpid()}} {{child.pid}}\\n")
-time.sleep(600)"""
     clock = itertools.chain([0], iter(lambda: 99 if process_ids(tmp_path / "pids") else 0, None))
     monkeypatch.setattr(
         "casebook.execution.process.time", SimpleNamespace(monotonic=lambda: next(clock))
     )
-    play(body, *TIME_OUT)
+    play(sleeper(tmp_path / "pids"), *TIME_OUT)
     assert wait_until(lambda: all(map(gone, process_ids(tmp_path / "pids"))))
 
 
@@ -192,14 +184,6 @@ time.sleep(600)"""
     assert wait_until(lambda: gone(script))
 
 
-def test_a_group_does_not_outlive_its_block():
-    with guarded_group() as group:
-        sleeper = subprocess.Popen(["sleep", "600"], process_group=group)
-        assert not gone(sleeper.pid)
-    assert wait_until(lambda: gone(sleeper.pid) and gone(group))
-    assert sleeper.wait() == -signal.SIGKILL
-
-
 def test_site_and_empty_stand_for_folders():
     body = """import os, sysconfig
 assert os.environ["A"] == sysconfig.get_paths()["purelib"] + "/nvidia"
@@ -239,13 +223,6 @@ assert os.environ["LD_LIBRARY_PATH"] == os.environ["SITE"] + ":{tmp_path}/driver
     play(body, "env = {LD_LIBRARY_PATH = '{site}', SITE = '{site}'}")
 
 
-def test_two_runs_of_one_cell_at_once():
-    both = threading.Barrier(2, timeout=60)
-    with ThreadPoolExecutor() as threads:
-        runs = [threads.submit(play, "print(1)", emit=lambda text: both.wait()) for _ in range(2)]
-    assert runs[0].result() == runs[1].result()
-
-
 SAME = """import collections, json, os, sys, warnings
 print(os.getcwd(), __file__, sys.argv, object(), collections.__file__, hash("text"))
 warnings.warn("a warning")
@@ -256,19 +233,21 @@ except ValueError as error:
 """
 
 
+def shown(**python):
+    """What a script prints that shows paths, an exception and a recursion."""
+    recursion = play("def f(): f()\nf()", "raises = 'RecursionError'", **python)
+    return play(SAME, "raises = 'RuntimeError'", **python).output + recursion.output
+
+
 def test_the_same_output_on_every_python():
     outputs = {}
     for version in ("3.11", "3.12", "3.13"):
         find = [uv.executable(), "python", "find", "--offline", version]
-        if subprocess.run(find, capture_output=True).returncode:
-            continue
-        python = {"python": f"=={version}.*"}
-        told = play("import sys; print('%d.%d' % sys.version_info[:2])", **python).output
-        assert told == f"{version}\n"
-        outputs[version] = (
-            play(SAME, "raises = 'RuntimeError'", **python).output,
-            play("def f(): f()\nf()", "raises = 'RecursionError'", **python).output,
-        )
+        if subprocess.run(find, capture_output=True).returncode == 0:
+            python = f"=={version}.*"
+            told = play("import sys; print('%d.%d' % sys.version_info[:2])", python=python).output
+            assert told == f"{version}\n"
+            outputs[version] = shown(python=python)
     if len(outputs) < 2:
         pytest.skip(f"needs two of Python 3.11, 3.12, 3.13; uv finds {', '.join(outputs)}")
     assert len(set(outputs.values())) == 1, outputs
@@ -277,11 +256,10 @@ def test_the_same_output_on_every_python():
 
 def test_a_python_behind_a_link_changes_no_output(tmp_path, monkeypatch):
     """As /usr/local/bin/python3.12 may be one: pyvenv.cfg names the folder of the link."""
-    link, root = tmp_path / "bin" / "python3", tmp_path / "environment"
-    link.parent.mkdir()
+    before = shown()
+    link, root = tmp_path / "python3", tmp_path / "environment"
     link.symlink_to(Path(sys.executable).resolve())
-    make = [uv.executable(), "venv", "-q", "--no-project", "--python", link, root]
-    subprocess.run(make, check=True)
-    here = play(SAME, "raises = 'RuntimeError'").output
+    command = [uv.executable(), "venv", "-q", "--no-project", "--python", link, root]
+    subprocess.run(command, check=True)
     monkeypatch.setattr(create, "make", lambda header, report: Environment.at(root))
-    assert play(SAME, "raises = 'RuntimeError'").output == here
+    assert shown() == before

@@ -1,5 +1,6 @@
 """What is shown of an output: long ones, odd bytes, and what differs between machines."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,39 +12,43 @@ from casebook.errors import EnvironmentFailure
 from casebook.execution.process import lines
 
 
-def shown(folder, text):
-    """Lines that are shown of an output, and the file that keeps all of it."""
-    parts, kept = [], folder / "kept" / "output.txt"
-    with TruncatedOutput(parts.append, folder / "output", kept) as output:
-        for line in text.splitlines(keepends=True):
-            output.add(line)
-    return "".join(parts).splitlines(), kept
+def shown(text):
+    """Lines that are shown of an output, and whether something was left out."""
+    parts = []
+    output = TruncatedOutput(parts.append)
+    for line in text.splitlines(keepends=True):
+        output.add(line)
+    left_out = output.finish()
+    return "".join(parts).splitlines(), left_out
 
 
-def test_many_lines(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    text = "".join(f"{n:99}\n" for n in range(100_000))
-    found, kept = shown(tmp_path, text)
-    assert [line.strip() for line in found[:200]] == [str(n) for n in range(200)]
-    assert [line.strip() for line in found[201:241]] == [str(n) for n in range(99_960, 100_000)]
-    assert found[200::41] == [
-        "… 99,760 lines left out …",
-        "… the whole output, 10.0 MB: ~/kept/output.txt",
-    ]
-    assert len(found) == 242 and kept.read_text() == text
+def test_many_lines():
+    found, left_out = shown("".join(f"{n}\n" for n in range(100_000)))
+    assert found[:200] == [str(n) for n in range(200)]
+    assert found[200] == "… 99,760 lines left out …"
+    assert found[201:] == [str(n) for n in range(99_960, 100_000)] and left_out
 
 
-def test_a_long_line(tmp_path):
-    text = "x" * 10_000_000 + "\n"
-    found, kept = shown(tmp_path, text)
-    assert found[0] == "x" * 2000 + " … 9,998,000 more characters"
-    assert len(found) == 2 and kept.read_text() == text
+def test_a_long_line():
+    assert shown("x" * 10_000_000 + "\n") == (["x" * 2000 + " … 9,998,000 more characters"], True)
 
 
 @pytest.mark.parametrize("text", ["x" * 2000 + "\n", "".join(f"{n}\n" for n in range(240)), ""])
-def test_what_fits_is_all_shown(tmp_path, text):
-    found, kept = shown(tmp_path, text)
-    assert found == text.splitlines() and not kept.exists()
+def test_what_fits_is_all_shown(text):
+    assert shown(text) == (text.splitlines(), False)
+
+
+def test_a_long_output_is_kept_whole(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    last = play("print('x' * 10_000)\n1 / 0", "raises = 'ZeroDivisionError'").output.splitlines()[
+        -1
+    ]
+    said = re.fullmatch(r"… the whole output, 0\.0 MB: ~/(casebook/output/\w+\.txt)", last)
+    kept = (tmp_path / said[1]).read_text()
+    assert kept.startswith("x" * 10_000 + "\n") and kept.endswith(
+        "\nZeroDivisionError: division by zero\n"
+    )
 
 
 def test_what_is_not_utf_8_is_replaced():

@@ -5,13 +5,13 @@ import base64
 
 import nbformat
 import pytest
-from helpers import ROOT, cell
+from helpers import cell
 
 from casebook.authoring import chapters
 from casebook.cells.stamp import of_outputs
 from casebook.environments import gpu
 from casebook.execution import replay
-from casebook.execution.replay import MARK, PRE, framed
+from casebook.execution.replay import MARK, PRE, as_html, framed, stored
 from casebook.magics import NO_GPU
 
 TITLE = "stored output of an NVIDIA H200, 2026-11-20"
@@ -42,49 +42,39 @@ def write(path, outputs=OUTPUTS, **receipt):
     return path
 
 
-@pytest.fixture
-def shell(ipython, no_gpu, tmp_path, monkeypatch):
-    """A kernel's shell in an empty folder: a function that runs a cell and returns the bundles
-    that it displays."""
+@pytest.fixture(autouse=True)
+def places(tmp_path, monkeypatch):
+    """An empty working directory, and a book without chapters."""
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
     monkeypatch.setattr(replay, "ROOT", tmp_path / "book")
+
+
+def test_a_cell_that_is_skipped_shows_it(ipython, no_gpu, tmp_path, monkeypatch, capsys):
     shown = []
     monkeypatch.setattr(replay, "display", lambda data, raw: shown.append(data))
-
-    def play(source):
-        shown.clear()
-        ipython.run_cell(source).raise_error()
-        return shown[:]
-
-    play.names = ipython.user_ns
-    return play
-
-
-@pytest.mark.parametrize("client", ["JupyterLab", "VS Code", "working directory", "the book's own"])
-def test_the_file_is_found(shell, tmp_path, monkeypatch, capsys, client):
-    assert shell(PINNED) == shell(KERNEL) == []
-    if client == "working directory":
-        write(tmp_path / "work" / "any name.ipynb")
-    elif client == "the book's own":
-        write(tmp_path / "book" / "notebooks" / "09-example.ipynb")
-    else:
-        file = str(write(tmp_path / "elsewhere" / "any name.ipynb"))
-        shell.names["__vsc_ipynb_file__"] = file if client == "VS Code" else None
-        monkeypatch.setenv("JPY_SESSION_NAME", file if client == "JupyterLab" else "")
     for source in OUTPUTS:
-        (bundle,) = shell(source)
-        assert TITLE in bundle["text/plain"]
-    assert capsys.readouterr().out == f"{NO_GPU}\n" * 4
-
-
-def test_a_cell_for_other_drivers_shows_it_too(shell, tmp_path, monkeypatch, capsys):
+        ipython.run_cell(source).raise_error()
+    assert not shown
     write(tmp_path / "work" / "a.ipynb")
+    for source in OUTPUTS:
+        ipython.run_cell(source).raise_error()
+    assert capsys.readouterr().out == f"{NO_GPU}\n" * 4
     with monkeypatch.context() as patch:
         patch.setattr(gpu, "find", lambda: gpu.Gpu("NVIDIA T4", "7.5", "535.1"))
-        assert len(shell(PINNED)) == 1
+        ipython.run_cell(PINNED).raise_error()
     assert "what happens on drivers >=580; this machine's is 535.1." in capsys.readouterr().out
+    assert shown == [stored(source, {}) for source in (PINNED, KERNEL, PINNED)]
+
+
+@pytest.mark.parametrize("place", ["elsewhere", "work", "book/notebooks"])
+def test_the_file_is_found(tmp_path, monkeypatch, place):
+    file = str(write(tmp_path / place / "any name.ipynb"))
+    assert (stored(KERNEL, {}) is None) == (place == "elsewhere")
+    assert stored(KERNEL, {"__vsc_ipynb_file__": file})
+    monkeypatch.setenv("JPY_SESSION_NAME", file)
+    assert TITLE in stored(KERNEL, {})["text/plain"]
 
 
 def test_the_text_has_a_line_beside_it(tmp_path):
@@ -115,9 +105,8 @@ def test_the_html_has_every_part_in_a_frame(tmp_path):
         ({"application/json": {"a": 1}, "text/plain": "json"}, f"<pre {PRE}>json</pre>"),
     ],
 )
-def test_other_kinds(tmp_path, data, shown):
-    file = write(tmp_path / "a.ipynb", {KERNEL: [nbformat.v4.new_output("display_data", data)]})
-    assert shown in framed(file, KERNEL)["text/html"]
+def test_other_kinds(data, shown):
+    assert shown in as_html({"data": data})
 
 
 def test_spaces_at_line_ends_do_not_matter_and_other_code_does(tmp_path):
@@ -126,24 +115,25 @@ def test_spaces_at_line_ends_do_not_matter_and_other_code_does(tmp_path):
     assert framed(file, KERNEL.replace("2", "3")) is None
 
 
-def test_what_was_saved_without_a_gpu_is_shown_again(shell, tmp_path):
+def test_what_was_saved_without_a_gpu_is_shown_again(tmp_path):
     """JupyterLab stores the sentence and the frame, in a file that has no such receipt."""
     file = write(tmp_path / "work" / "a.ipynb")
-    before = {source: shell(source) for source in OUTPUTS}
+    before = {source: stored(source, {}) for source in OUTPUTS}
     sentence = nbformat.v4.new_output("stream", text=NO_GPU + "\n")
     saved = {
-        source: [sentence, *(nbformat.v4.new_output("display_data", b) for b in bundles)]
-        for source, bundles in before.items()
+        source: [sentence, nbformat.v4.new_output("display_data", bundle)]
+        for source, bundle in before.items()
     }
     write(file, saved, cells={})
-    assert {source: shell(source) for source in OUTPUTS} == before
+    assert {source: stored(source, {}) for source in OUTPUTS} == before
 
 
 @pytest.mark.parametrize("below", [[], [nbformat.v4.new_output("stream", text=NO_GPU + "\n")]])
-def test_a_copy_without_outputs_leads_to_the_book_s_own(shell, tmp_path, below):
+def test_a_copy_without_outputs_leads_to_the_book_s_own(tmp_path, below):
     write(tmp_path / "work" / "a.ipynb", dict.fromkeys(OUTPUTS, below), cells={})
+    assert stored(KERNEL, {}) is None
     write(tmp_path / "book" / "notebooks" / "09-example.ipynb")
-    assert all(len(shell(source)) == 1 for source in OUTPUTS)
+    assert stored(KERNEL, {})
 
 
 def test_what_the_receipt_does_not_vouch_for_is_not_shown_under_its_name(tmp_path):
@@ -165,11 +155,11 @@ def test_what_the_receipt_does_not_vouch_for_is_not_shown_under_its_name(tmp_pat
     "text",
     ["", "{", "[]", "{}", '{"cells": [{"cell_type": "code"}]}', '{"cells": 1, "metadata": {}}'],
 )
-def test_files_that_are_no_notebooks_do_no_harm(shell, tmp_path, text):
+def test_files_that_are_no_notebooks_do_no_harm(tmp_path, text):
     (tmp_path / "work" / "0.ipynb").write_text(text)
     (tmp_path / "work" / "1.ipynb").mkdir()
     write(tmp_path / "work" / "2.ipynb")
-    assert len(shell(KERNEL)) == 1
+    assert stored(KERNEL, {})
 
 
 def test_every_gpu_cell_of_the_book_that_its_receipt_vouches_for_can_be_shown():
@@ -181,4 +171,3 @@ def test_every_gpu_cell_of_the_book_that_its_receipt_vouches_for_can_be_shown():
                 assert framed(book.path, own.source), (book.name, own.number)
                 shown += 1
     assert shown
-    assert replay.ROOT == ROOT
