@@ -70,6 +70,7 @@ class Fault:
     fixed_words: tuple[str, ...] = ()
     remains: str = ""
     absent: str = ""
+    by_design: bool = False
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,8 @@ def fault(given: dict[str, Any]) -> Fault:
     where = affected if isinstance(affected, str) else ""
     known = {} if where else affected
     at_risk = given.get("at-risk", [])
+    if fixed and given.get("by-design"):
+        raise ValueError(f"fault {given['id']}: what is by design is fixed in no release")
     for package in [*(() if where else fixed), *(() if at_risk is True else at_risk)]:
         if package not in known:
             raise ValueError(f"fault {given['id']}: {package} is not among the affected packages")
@@ -164,6 +167,7 @@ def fault(given: dict[str, Any]) -> Fault:
         if beside
         else None,
         fixed_words=tuple(words),
+        by_design=given.get("by-design", False),
         **{key: value for key, value in given.items() if key in plain},
     )
 

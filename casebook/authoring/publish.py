@@ -56,6 +56,8 @@ def affected(fault: Fault) -> str:
 
 def fixed(fault: Fault) -> str:
     """Where a fault is fixed, in words."""
+    if fault.by_design:
+        return "never, by design"
     words = [releases.fixed_in for releases in fault.affected] or list(fault.fixed_words)
     return "; ".join(words) or "not yet"
 

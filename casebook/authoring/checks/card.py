@@ -21,6 +21,7 @@ LIBRARIES = {
     "NVVM": "nvidia-(?:cuda-nvcc|nvvm)",
     "PyTorch": "torch",
 }
+INSTALLED = re.compile(r'"([\w-]+(?:\[\w+\])?[<>=][^"]*)"')  # a requirement in what to do
 BUILT_IN = "built-in target"  # as facts name it
 
 
@@ -61,7 +62,7 @@ def messages(chapter: Chapter) -> Iterator[str]:
 def fixes(chapter: Chapter) -> Iterator[str]:
     """What a fault tells to install leaves out every release that is known to have it."""
     for fault in chapter.facts.faults:
-        for requirement in map(Requirement, re.findall(r'"([\w-]+[<>=][^"]*)"', fault.do)):
+        for requirement in map(Requirement, INSTALLED.findall(fault.do)):
             for version in bad_releases(fault, requirement):
                 if requirement.specifier.contains(version):
                     release = f"{requirement.name} {version}"
