@@ -117,12 +117,10 @@ def built(tmp_path_factory, worker_id):
 
 def complaints(built):
     """Nothing for a build that went well, else the lines that say why it did not."""
-    lines = [
-        line
-        for line in built.stdout.splitlines()
-        if re.search("WARNING|ERROR|Error:|Exception", line)
-    ]
-    return "\n".join(lines or built.stdout.splitlines()[-20:]) if built.returncode else ""
+    if built.returncode == 0:
+        return ""
+    lines = re.findall(r".*(?:WARNING|ERROR|Error:|Exception).*", built.stdout)
+    return "\n".join(lines) or built.stdout
 
 
 @pytest.fixture(scope="session")
