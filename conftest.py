@@ -105,6 +105,7 @@ class Cells:
 
     def __init__(self) -> None:
         self.ready: list[Header] = []
+        self.missing: dict[str, str] = {}  # why there is no Python, for a requires-python
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         for item in items:
@@ -131,12 +132,15 @@ class Cells:
         header = isinstance(item, IPyNbCell) and item.casebook_cell.header
         if not header or header in self.ready:
             return
+        if reason := self.missing.get(header.requires_python):
+            pytest.skip(reason)
         start, reported = time.monotonic(), list[str]()
         try:
             made = create.make(header, reported.append)
             if header.build:
                 build(header, made, reported.append)
         except MissingPython as error:
+            self.missing[header.requires_python] = str(error)
             pytest.skip(str(error))
         except EnvironmentFailure:
             return  # the cell says it

@@ -73,7 +73,12 @@ def arguments() -> argparse.ArgumentParser:
         chapters,
         cluster,
     )
-    command("check", "authoring.commands.check", "check chapters as stored; runs nothing", chapters)
+    check = command(
+        "check", "authoring.commands.check", "check chapters as stored; runs nothing", chapters
+    )
+    check.add_argument(
+        "--wheels", action="store_true", help="ask the index for a wheel of each pin and Python"
+    )
 
     command("facts", "authoring.commands.publish_facts", "write cards and doctor's table")
 

@@ -6,15 +6,20 @@ from pathlib import Path
 
 from casebook.authoring import chapters, lab, publish, workshop
 from casebook.authoring.checks import problems
+from casebook.authoring.checks.wheels import wheel_problems
 from casebook.authoring.receipts import receipt_warnings
 from casebook.cells.repository import ROOT
 
 
-def check(names: Sequence[str]) -> int:
-    """Print the problems of chapters as they are stored; returns 1 for any, warnings aside."""
+def check(names: Sequence[str], wheels: bool = False) -> int:
+    """Print the problems of chapters as they are stored; returns 1 for any, warnings aside.
+
+    With `wheels` the package index is asked, too.
+    """
     books = chapters.load(names)
     found = [problem for book in books for problem in problems(book)]
     found += publish.table_differences() if not names and not found else []
+    found += wheel_problems(books) if wheels else []
     warnings = [f"{book.name}{warning}" for book in books for warning in receipt_warnings(book)]
     for warning in warnings:
         print(f"warning: {warning}")

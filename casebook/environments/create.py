@@ -4,7 +4,6 @@ It is taken from the first folder that holds it complete: those that CASEBOOK_EN
 then the user's own, where it is created.
 """
 
-import functools
 import json
 import os
 import subprocess
@@ -147,32 +146,11 @@ def first_public(pythons: list[Path], into: Path) -> Path:
 
 def installed_pythons(header: Header) -> list[Path]:
     """The installed interpreters that a header allows, as uv finds them."""
-    answer = ask_python("list", "--only-installed", "--output-format=json", header.requires_python)
-    return [Path(python["path"]) for python in json.loads(answer.stdout or "[]")]
-
-
-def missing_python(header: Header) -> str | None:
-    """Why no environment can be created for a header here: no Python that it allows is installed.
-
-    None where one is, or where the environment exists. Nothing is downloaded.
-    """
-    stores = [*shared_folders(), cache()]
-    if any((store / "environments" / header.environment_key).exists() for store in stores):
-        return None
-    if has_python(header.requires_python):
-        return None
-    return f"no Python {header.requires_python} on this machine"
-
-
-@functools.cache
-def has_python(requires: str) -> bool:
-    return ask_python("find", "--system", requires).returncode == 0
-
-
-def ask_python(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """The answer of `uv python`, which downloads nothing."""
-    command = [uv.executable(), "python", arguments[0], "--no-python-downloads", *arguments[1:]]
-    return subprocess.run(command, env=uv.variables(), capture_output=True, text=True)
+    command = [uv.executable(), "python", "list", "--only-installed", "--output-format=json"]
+    found = subprocess.run(
+        [*command, header.requires_python], env=uv.variables(), capture_output=True, text=True
+    )
+    return [Path(python["path"]) for python in json.loads(found.stdout or "[]")]
 
 
 def check_closure(header: Header, environment: Environment) -> None:

@@ -230,14 +230,6 @@ def test_a_python_that_is_missing_is_named(empty_caches, monkeypatch, python, va
     assert sentence.startswith(f"no Python {python} on this machine, and uv could not download one")
 
 
-def test_cells_that_miss_a_python_are_known_before_they_run(empty_caches):
-    assert create.missing_python(header()) is None
-    old = header(python="==3.8.1")
-    assert create.missing_python(old) == "no Python ==3.8.1 on this machine"
-    (empty_caches / "casebook/environments" / old.environment_key).mkdir(parents=True)
-    assert create.missing_python(old) is None
-
-
 def test_without_uv(empty_caches, monkeypatch):
     monkeypatch.setitem(sys.modules, "uv", None)
     monkeypatch.setenv("PATH", "/nowhere")
