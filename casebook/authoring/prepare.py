@@ -1,6 +1,5 @@
 """`python -m casebook prepare`: create the environments of the chapters before they are used."""
 
-import os
 import signal
 import sys
 import time
@@ -61,17 +60,16 @@ def create_all(headers: Iterable[Header], into: Path | None) -> Failures:
     """Create environments side by side, as one downloads while another compiles; who failed."""
     headers = sorted(headers, key=lambda header: not header.build)  # compiling takes longest
     failures = []
+    # No thread can be interrupted; what it runs ends with this process.
+    handler = signal.signal(signal.SIGINT, signal.SIG_DFL)
     with ThreadPoolExecutor() as pool:
-        try:
-            begun = {pool.submit(create_one, header, into): header for header in headers}
-            for number, ended in enumerate(as_completed(begun), 1):
-                line, error = ended.result()
-                show(f"[{number}/{len(begun)}] {label(begun[ended])}: {line}", "\n")
-                if error:
-                    failures.append((begun[ended], error))
-        except KeyboardInterrupt:  # no thread can be interrupted; what it runs ends with us
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
-            os.kill(os.getpid(), signal.SIGINT)
+        begun = {pool.submit(create_one, header, into): header for header in headers}
+        for number, ended in enumerate(as_completed(begun), 1):
+            line, error = ended.result()
+            show(f"[{number}/{len(begun)}] {label(begun[ended])}: {line}", "\n")
+            if error:
+                failures.append((begun[ended], error))
+    signal.signal(signal.SIGINT, handler)
     return failures
 
 

@@ -1,5 +1,6 @@
 """`prepare` creates what this machine can use, and says at its end what failed or was skipped."""
 
+import signal
 import subprocess
 import sys
 import threading
@@ -94,7 +95,7 @@ def test_they_are_made_side_by_side_those_that_compile_first(monkeypatch):
 
 INTERRUPTED = """
 import sys; sys.path.insert(0, {root!r})
-import os, signal, subprocess, time
+import subprocess
 from types import SimpleNamespace
 from casebook.authoring import prepare
 from casebook.environments.guard import guarded_group
@@ -104,7 +105,6 @@ def create_one(head, into):
         child = subprocess.Popen(["sleep", "600"], process_group=group)
         with open({told!r}, "a") as file:
             print(child.pid, file=file)
-        os.kill(os.getpid(), signal.SIGINT)
         child.wait()
 
 prepare.create_one = create_one
@@ -115,5 +115,8 @@ prepare.create_all([SimpleNamespace(build=None)] * 100, None)
 def test_an_interrupt_ends_it_and_what_it_runs(tmp_path):
     told = tmp_path / "told"
     code = INTERRUPTED.format(root=str(ROOT), told=str(told))
-    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == -2
+    with subprocess.Popen([sys.executable, "-c", code]) as process:
+        process_ids(told)
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == -signal.SIGINT
     assert wait_until(lambda: all(map(gone, process_ids(told))))
