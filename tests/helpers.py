@@ -4,6 +4,7 @@ import fcntl
 import shutil
 import subprocess
 import time
+import zipfile
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -34,6 +35,30 @@ def play(body, *options, emit=lambda text: None, **header):
     outcome = run(source, read(source), emit)
     check(read(source), outcome)
     return outcome
+
+
+def wheel(folder, name, version, files=(), requires=()):
+    """A wheel of text files, {place: text}, all of them executable; returns its path."""
+    stem = f"{name.replace('-', '_')}-{version}"
+    needs = "".join(f"Requires-Dist: {text}\n" for text in requires)
+    record = f"{stem}.dist-info/RECORD"
+    texts = {
+        **dict(files),
+        f"{stem}.dist-info/METADATA": (
+            f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}"
+        ),
+        f"{stem}.dist-info/WHEEL": (
+            "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        ),
+    }
+    texts[record] = "".join(f"{place},,\n" for place in [*texts, record])
+    path = folder / f"{stem}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for place, text in texts.items():
+            member = zipfile.ZipInfo(place)
+            member.external_attr = 0o100755 << 16
+            archive.writestr(member, text)
+    return path
 
 
 def wait_until(condition, seconds=60):

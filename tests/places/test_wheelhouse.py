@@ -4,10 +4,9 @@ import hashlib
 import shutil
 import subprocess
 import sys
-import zipfile
 
 import pytest
-from helpers import ROOT, play
+from helpers import ROOT, play, wheel
 
 from casebook.authoring import chapters, wheelhouse
 from casebook.cells.header import Header
@@ -23,24 +22,11 @@ NOWHERE = {
 }
 
 
-def wheel(folder, name, version, files):
-    """Write a wheel of text files; returns the line that pins it with its hash."""
-    info, path = f"{name}-{version}.dist-info", folder / f"{name}-{version}-py3-none-any.whl"
-    files = files | {
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    }
-    with zipfile.ZipFile(path, "w") as archive:
-        for place, text in files.items():
-            member = zipfile.ZipInfo(place)
-            member.external_attr = 0o100755 << 16
-            archive.writestr(member, text)
-        archive.writestr(
-            f"{info}/RECORD", "".join(f"{place},,\n" for place in [*files, f"{info}/RECORD"])
-        )
-    return (
-        f"{name}=={version} \\\n    --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}\n"
-    )
+def pin(path):
+    """The line that pins a wheel with its hash."""
+    name, version = path.name.split("-")[:2]
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return f"{name}=={version} \\\n    --hash=sha256:{digest}\n"
 
 
 @pytest.fixture
@@ -49,14 +35,10 @@ def filled(tmp_path, monkeypatch, empty_caches):
     for name, value in NOWHERE.items():
         monkeypatch.setenv(name, value)
     (tmp_path / "wheelhouse").mkdir()
+    house, script = tmp_path / "wheelhouse", f'#!/bin/sh\nexec {uv.executable()} "$@"\n'
     pins = [
-        wheel(tmp_path / "wheelhouse", "tiny", "1.0", {"tiny.py": "VALUE = 42\n"}),
-        wheel(
-            tmp_path / "wheelhouse",
-            "uv",
-            "9.9",
-            {"uv-9.9.data/scripts/uv": f'#!/bin/sh\nexec {uv.executable()} "$@"\n'},
-        ),
+        pin(wheel(house, "tiny", "1.0", {"tiny.py": "VALUE = 42\n"})),
+        pin(wheel(house, "uv", "9.9", {"uv-9.9.data/scripts/uv": script})),
     ]
     (tmp_path / "requirements.txt").write_text("".join(pins))
     return tmp_path
@@ -108,7 +90,7 @@ def test_pip_downloads_into_it_and_says_what_fails(tmp_path, monkeypatch):
     except EnvironmentFailure as error:
         pytest.skip(f"needs pip: {error}")
     (tmp_path / "index").mkdir()
-    wheel(tmp_path / "index", "tiny", "1.0", {})
+    wheel(tmp_path / "index", "tiny", "1.0")
     for name, value in {
         "PIP_FIND_LINKS": tmp_path / "index",
         "PIP_NO_INDEX": "1",

@@ -101,14 +101,6 @@ def test_lines_that_differ_only_in_the_releases_number_stand_once(versions):
     ]
 
 
-def test_the_keyboard_stops_twice_at_a_folded_strip(versions):
-    """At the box that scrolls and at the fold, however many releases there are."""
-    strip = soup(versions.strip("lib", rows(cpu_release="xv" * 9, cpu_today="vx" * 9)))
-    strip.dl.decompose()
-    stops = strip.select("a, button, summary, [tabindex]")
-    assert [stop.name for stop in stops] == ["div", "summary"]
-
-
 @pytest.mark.parametrize(
     ("release", "today", "lines", "shown"),
     [

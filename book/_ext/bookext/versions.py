@@ -127,7 +127,7 @@ def masked(row: Row) -> str:
     return row.line.replace(row.release, "…")
 
 
-def said(column: list[Row]) -> tuple[str, str, str, list[tuple[str, ...]]]:
+def said(column: list[Row]) -> tuple[str, str, str, list[tuple[str, str, str]]]:
     """Anchor, releases, days, and the ends of a column: (outcome, where if not in all, words)."""
     releases, sets = span(different(column, "release")), by(column, "level", "as_of")
     items = []

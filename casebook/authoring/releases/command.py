@@ -13,9 +13,9 @@ from casebook.authoring.releases import evidence, index
 from casebook.authoring.releases.evidence import Entry, Run
 from casebook.authoring.releases.executor import Each, team
 from casebook.authoring.releases.probe import Probe, libraries, probes, question
-from casebook.authoring.releases.progress import MISSING, Progress
+from casebook.authoring.releases.progress import Progress
 from casebook.authoring.releases.resolve import Question, resolve
-from casebook.authoring.releases.worker import Answer, Job, perform
+from casebook.authoring.releases.worker import Job, perform
 from casebook.environments import gpu
 from casebook.errors import CasebookError
 
@@ -36,8 +36,8 @@ class Place:
         asked = " ".join(self.question.requirements)
         return self.entry.closure is not None or self.entry.asked == asked
 
-    def name(self, *more: str) -> str:
-        return ", ".join([self.chapter.name, str(self.entry), *more])
+    def name(self, level: str = "") -> str:
+        return ", ".join(filter(None, [self.chapter.name, str(self.entry), level]))
 
     def before(self, level: str) -> str | None:
         """The outcome at first, or else that of the release before this one; None for none.
@@ -54,15 +54,16 @@ class Place:
         outcomes = [run.outcome for run in runs if run.outcome != evidence.NO_PYTHON]
         return outcomes[-1] if outcomes else None
 
-    def put(self, entry: Entry) -> str:
-        """Store the entry in a new form; returns "", or why the disk refuses."""
-        try:
-            if entry != self.entry:
-                evidence.store(self.chapter, entry)
-                self.entry = entry
-        except OSError as error:
-            return f"could not be stored: {error.strerror}"
-        return ""
+    def finish(self, entry: Entry, progress: Progress, level: str = "") -> None:
+        """Store the entry in a new form, and show what came of a level, or of the installer."""
+        if entry != self.entry:
+            evidence.store(self.chapter, entry)
+        self.entry = entry
+        run = entry.run(level or "cpu")
+        if run and (level or entry.cannot):
+            progress.show(self.name(level), run.outcome, run.line, self.before(level or "cpu"))
+        else:
+            progress.show(self.name(), "resolved")
 
     def stale(self, level: str) -> Iterator[Probe]:
         """The probe of this level where it was not run, or another was, or a Python was missing."""
@@ -101,11 +102,12 @@ def versions(
             "nothing to run: `versions` in the file beside a notebook names libraries, the index "
             "their releases"
         )
+    levels = evidence.LEVELS if cluster or gpu.find() else ("cpu",)
     with Progress() as progress:
         if online:
             resolve_all([p for p in places if as_of == "today" or not p.resolved], progress)
         with team(cluster) as each:
-            run_all(places, each, progress)
+            run_all(places, levels, each, progress)
     return bool(progress.lost)
 
 
@@ -127,45 +129,36 @@ def chosen(chapter: Chapter, library: str, release: str | None) -> Iterator[Plac
 def resolve_all(places: Iterable[Place], progress: Progress) -> None:
     """Give places a closure. Those that ask the same, of several cases, ask once."""
     asked = evidence.gathered((place.question, place) for place in places)
-    progress.begin("resolve", sum(map(len, asked.values())))
+    progress.begin(sum(map(len, asked.values())))
     with team() as each:
         for number, answer, why in each(resolve, list(asked)):
             for place in list(asked.values())[number]:
-                wrong = why or place.put(with_closure(place.entry, answer))
-                if wrong:
-                    progress.count(place.name(), MISSING, wrong)
-                elif "cannot" in answer:
-                    progress.count(
-                        place.name(), evidence.CANNOT, answer["cannot"], place.before("cpu")
-                    )
+                if why:
+                    progress.lose(place.name(), why)
                 else:
-                    progress.count(place.name(), "resolved")
+                    place.finish(with_closure(place.entry, answer), progress)
 
 
-def run_all(places: Iterable[Place], each: Each, progress: Progress) -> None:
+def run_all(places: Iterable[Place], levels: Iterable[str], each: Each, progress: Progress) -> None:
     """Run what is missing or stale. Probes of several cases share an environment."""
-    levels = evidence.LEVELS if has_gpu(each) else evidence.LEVELS[:1]
     work = evidence.gathered(
-        ((level, str(place.entry.python), str(place.entry.closure)), (place, probe))
+        ((level, str(place.entry.python), str(place.entry.closure)), (probe, place))
         for level in levels
         for place in places
         for probe in place.stale(level)
     )
-    jobs = [
-        Job(*key, tuple(dict.fromkeys(probe for _, probe in wanted)))
-        for key, wanted in work.items()
-    ]
-    progress.begin("run", sum(map(len, work.values())))
-    for number, answers, why in each(perform, jobs):
-        job = jobs[number]
-        found = dict(zip(job.probes, answers or (), strict=not why))
-        for place, probe in list(work.values())[number]:
-            answer = found.get(probe) or Answer(trouble=why)
-            wrong = answer.trouble or place.put(with_run(place.entry, job.level, probe, answer))
-            outcome, line = (MISSING, wrong) if wrong else (answer.outcome, answer.line)
-            before = place.before(job.level)
-            progress.count(place.name(job.level), outcome, line, before, answer.took)
-            answer.took = {}  # of several cases, the first alone
+    wanted = [evidence.gathered(pairs) for pairs in work.values()]
+    jobs = [Job(*key, tuple(found)) for key, found in zip(work, wanted, strict=True)]
+    progress.begin(sum(map(len, work.values())))
+    for number, runs, why in each(perform, jobs):
+        level = jobs[number].level
+        runs = runs or [why] * len(wanted[number])
+        for found, run in zip(wanted[number].values(), runs, strict=True):
+            for place in found:
+                if isinstance(run, str):
+                    progress.lose(place.name(level), run)
+                else:
+                    place.finish(with_run(place.entry, level, run), progress, level)
 
 
 def with_closure(entry: Entry, answer: dict[str, Any]) -> Entry:
@@ -176,29 +169,9 @@ def with_closure(entry: Entry, answer: dict[str, Any]) -> Entry:
     return replace(bare, **answer, date=evidence.today() if "cannot" in answer else None)
 
 
-def with_run(entry: Entry, level: str, probe: Probe, answer: Answer) -> Entry:
-    """The entry with what came of a probe. The day stays that of the first time."""
-    run = Run(
-        outcome=answer.outcome,
-        line=answer.line,
-        date=evidence.today(),
-        driver=answer.driver,
-        gpu=answer.gpu,
-        probe=probe.key,
-    )
+def with_run(entry: Entry, level: str, run: Run) -> Entry:
+    """The entry with what came of a level. The day stays that of the first time."""
     old = entry.run(level)
     if old and old == replace(run, date=old.date):
         return entry
     return replace(entry, cpu=run) if level == "cpu" else replace(entry, gpu=run)
-
-
-def has_gpu(each: Each) -> bool:
-    """True where the work is done on machines with a GPU."""
-    ((_, found, why),) = each(look_for_gpu, [None])
-    if why:
-        raise CasebookError(why)
-    return found
-
-
-def look_for_gpu(_: None) -> bool:
-    return bool(gpu.find())

@@ -32,7 +32,7 @@ from packaging.version import Version
 
 from casebook.authoring.chapters import Chapter
 from casebook.cells.stamp import digest
-from casebook.environments.store import write_atomically
+from casebook.environments.store import explain_disk_errors, write_atomically
 from casebook.errors import CasebookError
 
 REPRODUCED, NOT_REPRODUCED, DIFFERENT, CANNOT, NO_PYTHON = (
@@ -178,21 +178,10 @@ def rows(chapter: Chapter) -> Iterator[Row]:
         probed = chapter.sidecar["versions"].get(entry.library, ())
         for level in LEVELS:
             if (run := entry.run(level)) and (entry.closure or level in probed):
-                yield Row(
-                    chapter.name,
-                    entry.library,
-                    entry.release,
-                    entry.released,
-                    entry.as_of,
-                    level,
-                    entry.python,
-                    tuple((entry.closure or "").split()),
-                    run.outcome,
-                    run.line,
-                    run.date,
-                    run.driver,
-                    run.gpu,
-                )
+                place = chapter.name, entry.library, entry.release, entry.released, entry.as_of
+                closure = tuple((entry.closure or "").split())
+                shown = run.outcome, run.line, run.date, run.driver, run.gpu
+                yield Row(*place, level, entry.python, closure, *shown)
 
 
 def gathered(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
@@ -217,7 +206,8 @@ def store(chapter: Chapter, entry: Entry) -> None:
 def write(file: Path, tables: Iterable[dict[str, Any]]) -> None:
     """A file in JSON, a line for each table."""
     lines = ",\n".join(json.dumps(table, ensure_ascii=False) for table in tables)
-    write_atomically(file, f"[\n{lines}\n]\n".encode())
+    with explain_disk_errors(file.parent):
+        write_atomically(file, f"[\n{lines}\n]\n".encode())
 
 
 def today() -> str:

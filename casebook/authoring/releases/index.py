@@ -4,6 +4,7 @@ By notebooks/releases.json a release without rows, one that never was, and a wro
 without a network.
 """
 
+import functools
 import json
 import re
 import urllib.error
@@ -13,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from packaging.specifiers import SpecifierSet
-from packaging.tags import Tag
+from packaging.tags import Tag, compatible_tags, cpython_tags
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
@@ -72,7 +73,7 @@ def releases(library: str) -> Iterator[Release]:
         except InvalidWheelFilename:
             continue  # a source distribution
         allowed = SpecifierSet(file.get("requires-python") or "")
-        fitting = {p for p in PYTHONS if p in allowed and any(fits(tag, p) for tag in tags)}
+        fitting = {p for p in PYTHONS if p in allowed and tags & supported(p)}
         if fitting and not version.is_prerelease and not file.get("yanked"):
             days[version] = min(days.get(version, "9999"), file["upload-time"][:10])
             pythons.setdefault(version, set()).update(fitting)
@@ -82,16 +83,19 @@ def releases(library: str) -> Iterator[Release]:
         )
 
 
-def fits(tag: Tag, python: str) -> bool:
-    """True where a wheel with this tag can be installed for a Python ("3.12") on 64-bit Linux."""
-    if tag.platform != "any" and not re.fullmatch(r"(manylinux\w*|linux)_x86_64", tag.platform):
-        return False
-    minor = int(python.partition(".")[2])
-    if tag.interpreter.startswith("py"):
-        return tag.interpreter in ("py3", f"py3{minor}")
-    found = re.fullmatch(r"cp3(\d+)", tag.interpreter)
-    return found is not None and (
-        int(found[1]) == minor or (tag.abi == "abi3" and int(found[1]) <= minor)
+@functools.cache
+def supported(python: str) -> frozenset[Tag]:
+    """The tags of the wheels for a Python ("3.12") on 64-bit Linux."""
+    version = tuple(map(int, python.split(".")))
+    platforms = [f"manylinux_2_{minor}_x86_64" for minor in range(5, 100)]
+    platforms += [
+        f"{name}_x86_64" for name in ("linux", "manylinux1", "manylinux2010", "manylinux2014")
+    ]
+    return frozenset(
+        [
+            *cpython_tags(version, platforms=platforms),
+            *compatible_tags(version, platforms=platforms),
+        ]
     )
 
 

@@ -44,7 +44,7 @@ TIMED_OUT = "still running when its time was up"  # in rows and in patterns of p
 TEMPLATE = ("requires_python", "dependencies")
 # The header's part of a key, in the order of the rows that are stored. Never changed: a key of
 # headers that came later counts only where it is set.
-IN_KEYS = (
+IN_KEYS = [
     "gpu",
     "driver",
     "cuda_home",
@@ -55,14 +55,13 @@ IN_KEYS = (
     "signal",
     "timeout",
     "timeout_expected",
-)
+]
 
 
 @dataclass(frozen=True)
 class Probe:
     """One cell as a probe: its source, and what its output and end say (None: as its header)."""
 
-    cell: str
     source: str
     fails: str | None = None
     works: str | None = None
@@ -73,39 +72,39 @@ class Probe:
     @property
     def key(self) -> str:
         """Changes when the cell, or the reading of its end, does; not with the template's pins."""
-        told, bare = asdict(self.told), asdict(Header("", ()))
+        value, bare = asdict(self.template), asdict(Header("", ()))
         known = (*TEMPLATE, *IN_KEYS)
-        later = [name for name in told if name not in known and told[name] != bare[name]]
-        named = "".join(f", {name}={told[name]!r}" for name in (*IN_KEYS, *later))
+        later = [name for name in value if name not in known and value[name] != bare[name]]
+        named = "".join(f", {name}={value[name]!r}" for name in (*IN_KEYS, *later))
         code = BLOCK.sub("", self.source).strip()
         reading = repr((self.fails, self.works, self.cuda_home))
         header = f"Header(requires_python='', dependencies=(){named})"
         return digest("\n".join([code, header, reading]))[:8]
 
     @property
-    def told(self) -> Header:
+    def template(self) -> Header:
         """The header of the cell, with the probe's own time limit."""
         header = read(self.source)
         return replace(header, timeout=self.seconds or header.timeout)
 
     def header(self, python: str, closure: str) -> Header:
         """Header of the probe in an environment with these pins, in one string."""
-        told = self.told
+        template = self.template
         return replace(
-            told,
+            template,
             requires_python=f"=={python}.*",
             dependencies=tuple(closure.split()),
-            cuda_home=self.cuda_home or told.cuda_home,
-            env=dict(self.env) | told.env,
+            cuda_home=self.cuda_home or template.cuda_home,
+            env=dict(self.env) | template.env,
         )
 
     def contradicts(self, run: Run) -> bool:
         """True where the line of a row shows another outcome than the row says."""
         if run.outcome == NOT_REPRODUCED:
             return run.line != ""
-        told = self.told
-        ending = (told.raises or "").rpartition(".")[2] or told.signal or TIMED_OUT
-        pattern = self.fails or f"{ending}.*(?:{told.match or ''})"
+        given = self.template
+        ending = (given.raises or "").rpartition(".")[2] or given.signal or TIMED_OUT
+        pattern = self.fails or f"{ending}.*(?:{given.match or ''})"
         shown = re.search(pattern.replace("\n", r"\s*"), run.line)  # lines have single spaces
         return len(run.line) < LONGEST and bool(shown) != (run.outcome == REPRODUCED)
 
@@ -122,15 +121,12 @@ def probes(chapter: Chapter, library: str) -> dict[str, Probe]:
     found = {}
     for level in LEVELS:
         if level in given:
-            told = given[level] if isinstance(given[level], dict) else {"cell": given[level]}
+            asked = given[level] if isinstance(given[level], dict) else {"cell": given[level]}
             found[level] = Probe(
-                told["cell"],
-                cells[told["cell"]].script,
-                told.get("fails"),
-                told.get("works"),
-                given.get("cuda-home", False),
-                told.get("seconds"),
-                tuple(given.get("env", {}).items()),
+                cells[asked["cell"]].script,
+                **{name: value for name, value in asked.items() if name != "cell"},
+                cuda_home=given.get("cuda-home", False),
+                env=tuple(given.get("env", {}).items()),
             )
     return found
 

@@ -10,12 +10,11 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from casebook.authoring.releases.evidence import DIFFERENT, NO_PYTHON
+from casebook.authoring.releases.evidence import DIFFERENT, NO_PYTHON, Run, today
 from casebook.authoring.releases.probe import Probe, judge
 from casebook.environments import gpu, uv
 from casebook.environments.create import make
@@ -37,20 +36,11 @@ class Job:
     lock: str = ""
 
 
-@dataclass
-class Answer:
-    """What came of a probe, or in `trouble` why nothing is known. `took`: seconds of its parts."""
+def perform(job: Job) -> list[Run | str]:
+    """What came of each probe of a job; words for why nothing is known of it.
 
-    outcome: str = ""
-    line: str = ""
-    driver: str | None = None
-    gpu: str | None = None
-    trouble: str = ""
-    took: dict[str, float] = field(default_factory=dict)
-
-
-def perform(job: Job) -> list[Answer]:
-    """An answer for each probe of a job. Raises EnvironmentFailure where its process gives none."""
+    Raises EnvironmentFailure where the process ends otherwise.
+    """
     folder = cache() / "versions"
     folder.mkdir(parents=True, exist_ok=True)
     packages = subprocess.check_output([uv.executable(), "cache", "dir"], text=True).strip()
@@ -69,37 +59,30 @@ def perform(job: Job) -> list[Answer]:
     if done.returncode:
         last = done.stderr.strip()[-300:]
         raise EnvironmentFailure(f"its process ended with status {done.returncode}: {last}")
-    return [Answer(**answer) for answer in json.loads(done.stdout)]
+    return [one if isinstance(one, str) else Run(**one) for one in json.loads(done.stdout)]
 
 
 def main() -> None:
     given = json.load(sys.stdin)
     job = Job(**given | {"probes": tuple(Probe(**probe) for probe in given["probes"])})
-    json.dump([asdict(answer(probe, job)) for probe in job.probes], sys.stdout)
+    json.dump([run_one(probe, job) for probe in job.probes], sys.stdout, default=asdict)
 
 
-def answer(probe: Probe, job: Job) -> Answer:
-    """What comes of a probe in the job's environment."""
-    header, took, last = probe.header(job.python, job.closure), {}, time.monotonic()
-
-    def lap(part: str) -> None:
-        nonlocal last
-        took[part], last = time.monotonic() - last, time.monotonic()
-
+def run_one(probe: Probe, job: Job) -> Run | str:
+    """Run a probe in the job's environment."""
+    header = probe.header(job.python, job.closure)
     found = gpu.find() if job.level == "gpu" else None
-    receipt = {"driver": found.driver, "gpu": found.name} if found else {}
+    if job.level == "gpu" and not found:
+        return "no NVIDIA GPU there"
     try:
         make(header)
-        lap("environment")
         with file_lock(Path(job.lock), lambda line: None) if found else nullcontext():
-            lap("waiting")
             outcome, line = judge(probe, header, run(probe.source, header, lambda text: None))
-            lap("script")
     except EnvironmentFailure as error:
         outcome, line = meaning(str(error))
-    if not outcome:
-        return Answer(trouble=line, took=took)
-    return Answer(outcome, line, **receipt, took=took)
+    receipt = {"driver": found.driver, "gpu": found.name} if found else {}
+    ended = Run(outcome=outcome, line=line, date=today(), probe=probe.key, **receipt)
+    return ended if outcome else line
 
 
 def meaning(sentence: str) -> tuple[str, str]:
