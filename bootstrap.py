@@ -21,6 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 VENV, NEW, OLD = ROOT / ".venv", ROOT / ".venv.new", ROOT / ".venv.old"
 LOCKS = {"all": ROOT / "requirements.txt", "site": ROOT / "book/requirements.txt"}
+PYTHON = os.path.realpath(sys.executable)  # venv does not follow each symbolic link to its prefix
 WHEELHOUSE = ROOT / "wheelhouse"  # filled by `make wheelhouse`: installs without a network
 COMPILE = ["--universal", "--python-version", "3.11", "--generate-hashes", "--no-emit-index-url"]
 COMPILE += ["--no-header", "--no-annotate", "--quiet"]
@@ -51,9 +52,7 @@ def install(wanted: str) -> None:
     """Make NEW, complete and relocatable."""
     shutil.rmtree(NEW, ignore_errors=True)
     uv = shutil.which("uv") or shutil.which(VENV / "bin/uv") or install_uv()
-    call(
-        uv, "venv", "--quiet", "--relocatable", "--allow-existing", "--python", sys.executable, NEW
-    )
+    call(uv, "venv", "--quiet", "--relocatable", "--allow-existing", "--python", PYTHON, NEW)
     with_network("--offline", uv, "pip", "sync", "--require-hashes", LOCKS[wanted])
     (site,) = NEW.glob("lib/python3.*/site-packages")
     (site / "casebook.pth").write_text("../../../..\n")
@@ -63,7 +62,7 @@ def install(wanted: str) -> None:
 
 def install_uv() -> Path:
     """Path of uv, installed with pip into NEW at the version and hashes of requirements.txt."""
-    made = subprocess.run([sys.executable, "-m", "venv", NEW], capture_output=True, text=True)
+    made = subprocess.run([PYTHON, "-m", "venv", NEW], capture_output=True, text=True)
     if made.returncode:
         raise SystemExit(
             "This Python cannot make virtual environments, and uv is not installed. "
