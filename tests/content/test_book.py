@@ -20,6 +20,7 @@ HEADINGS = [
     "Still biting",
     "What the article said",
     "Exercises",
+    "How we know",
     "References",
 ]
 SHORT = {
