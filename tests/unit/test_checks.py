@@ -217,12 +217,17 @@ CARD = [
     (fact("do", None), "08-example.yml: faults[0]: 'do' is a required property"),
     (fact("do", "not fixed"), "08-example.yml: faults[0].do:"),
     (fact("do", '`pip install "numba-cuda>=0.7.0"`'), "lets numba-cuda 0.7.0 in, which has it"),
+    (
+        fact("do", '`pip install "numba-cuda[cu12]>=0.7.0"`'),
+        "lets numba-cuda 0.7.0 in, which has it",
+    ),
     (fact("do", '`pip install "numpy>=2"`'), "`do` lets numpy 2.0 in, which has it"),
     (fact("fixed", {"numba-cuda": "0.9.0"}), "numba-cuda <0.8.0 does not end at fixed (0.9.0)"),
     (fact("affected", {"numba-cuda": "<0.8"}), "numba-cuda <0.8 does not end at fixed (0.8.0)"),
     (fact("affected", {"numba-cuda": "about 1"}), "08-example.yml: faults[0].affected:"),
     (fact("affected", {"numba-cuda": ">=0.9,<0.8.0"}), "the range of numba-cuda, >=0.9,<0.8.0, is"),
     (fact("at-risk", ["cupy"]), "cupy is not among the affected packages"),
+    (fact("by-design", True), "what is by design is fixed in no release"),
     (fact("messages", ["ValueError: other"]), "has the message 'ValueError: other'"),
     (
         all_of(fact("messages", None), beside("kind", ["crash"])),
