@@ -89,22 +89,25 @@ as expected: ZeroDivisionError
 FIXED = HEADER + "# timeout = 60\n# ///\ndef half(n):\n    return n / 2"
 NEWER = FIXED.replace("numpy==2.4.6", "numpy==2.5.5")
 KERNEL = "%%gpu\nfrom numba import cuda\nwhile True:\n    break"
-TABLE = """<table><tr><th>option</th><th>what becomes of it</th></tr>
-<tr><td>-ftz</td><td>dropped</td></tr></table>"""
+TABLE = {
+    "text/plain": "option  what becomes of it\n-ftz    dropped",
+    "text/html": "<table><tr><th>option</th><th>what becomes of it</th></tr>\n"
+    "<tr><td>-ftz</td><td>dropped</td></tr></table>",
+}
 PICTURE = """<svg xmlns="http://www.w3.org/2000/svg" width="700" height="40"
  viewBox="0 0 700 40"><text x="4" y="20" fill="#757575">words</text></svg>"""
-DARK_PICTURE = PICTURE.replace("#757575", "#111111")
+FIGURE = {"text/plain": "<Figure>", "image/svg+xml": PICTURE}
+DARK_FIGURE = FIGURE | {"image/svg+xml": PICTURE.replace("#757575", "#111111")}
 
 
 def prints(source, text):
     return new_code_cell(source, outputs=[new_output("stream", text=text)])
 
 
-def shows(source, *tags, **data):
-    """A code cell with an output in several forms, `text_plain="…"` for text/plain."""
-    kinds = {"text_plain": "text/plain", "text_html": "text/html", "image_svg": "image/svg+xml"}
-    output = new_output("display_data", {kinds[name]: value for name, value in data.items()})
-    return new_code_cell(source, metadata={"tags": list(tags)}, outputs=[output])
+def shows(source, output, *tags):
+    """A code cell with an output in several forms, {mime type: data}."""
+    outputs = [new_output("display_data", output)]
+    return new_code_cell(source, metadata={"tags": list(tags)}, outputs=outputs)
 
 
 def sample():
@@ -117,11 +120,11 @@ def sample():
         prints(KERNEL, "a line\n" * 50),
         new_code_cell("answer = 42", metadata={"tags": ["solution"]}),
         new_markdown_cell("The plot shows words."),
-        shows("figure()\nfigure()", "hide-input", image_svg=PICTURE, text_plain="<Figure>"),
+        shows("figure()\nfigure()", FIGURE, "hide-input"),
         prints(NEWER, f"{'a long message ' * 30}\nas expected: exit status 0\n"),
-        shows("table()", text_html=TABLE, text_plain="option  what becomes of it\n-ftz    dropped"),
+        shows("table()", TABLE),
         prints("columns()", f"name{' ' * 40}value{' ' * 60}unit\n" * 4),
-        shows("drawing()", image_svg=DARK_PICTURE, text_plain="<Figure>"),
+        shows("drawing()", DARK_FIGURE),
     ]
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     return new_notebook(cells=cells, metadata={"kernelspec": kernel})
@@ -132,8 +135,6 @@ def copy(folder):
     for name in ("book", "notebooks"):
         ignored = shutil.ignore_patterns("__pycache__", ".*")
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-    (folder / f"{SAMPLE}.yml").write_text(FACTS)
-    (folder / f"{SAMPLE}.versions.json").write_text(json.dumps(RELEASES))
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
     toc["parts"][0]["chapters"].append({"file": SAMPLE})
     return complete(folder, toc)
@@ -152,6 +153,8 @@ def small(folder, page):
 def complete(folder, toc):
     shutil.copy(ROOT / "_config.yml", folder)
     (folder / f"{SAMPLE}.ipynb").write_text(writes(sample()))
+    (folder / f"{SAMPLE}.yml").write_text(FACTS)
+    (folder / f"{SAMPLE}.versions.json").write_text(json.dumps(RELEASES))
     (folder / "_toc.yml").write_text(yaml.safe_dump(toc))
     return folder
 

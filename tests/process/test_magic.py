@@ -43,14 +43,17 @@ def test_a_cell_prints_what_its_script_prints_and_how_it_ended(shell):
     assert shell(late) == "as expected: timed out after 0.5 s\n"
 
 
-def test_an_unexpected_outcome_is_an_error_that_shows_its_sentence_alone(shell, capsys):
+def test_an_unexpected_outcome_shows_its_sentence_and_the_end_of_the_output(shell, capsys):
     with pytest.raises(UnexpectedOutcome):
-        shell(pinned("print('kept')\nraise SystemExit(3)", line="--out text"))
+        shell(
+            pinned("for n in range(50): print('line', n)\nraise SystemExit(3)", line="--out text")
+        )
+    end = "".join(f"line {n}\n" for n in range(38, 50))
     assert capsys.readouterr().out == (
-        "kept\nUnexpectedOutcome: expected exit status 0, but got exit status 3\n"
-        "The end of the output:\nkept\n"
+        f"{shell.names['text']}UnexpectedOutcome: expected exit status 0, but got exit status 3\n"
+        f"The end of the output:\n{end}"
     )
-    assert shell.names["text"] == "kept\n"
+    assert shell.names["text"].startswith("line 0\n") and shell.names["text"].endswith(end)
 
 
 def test_a_bad_header_is_an_error_of_the_cell(shell):

@@ -9,13 +9,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from helpers import cell, gone, play, process_ids, sleeper, wait_until
+from helpers import gone, play, process_ids, sleeper, wait_until
 
-from casebook.cells.header import read
 from casebook.environments import create, uv
 from casebook.environments.venv import Environment
 from casebook.errors import UnexpectedOutcome
-from casebook.execution.script import Outcome, check
 
 pytestmark = pytest.mark.timeout(120)  # seconds: a script that nobody ends must not hold the suite
 TIME_OUT = ("timeout = 0.5", "timeout-expected = true")
@@ -58,15 +56,6 @@ def test_ends_as_expected(body, options):
 def test_ends_in_another_way(body, raises, got):
     with pytest.raises(UnexpectedOutcome, match=f"expected {raises}, but got {got}"):
         play(body, f"raises = '{raises}'")
-
-
-def test_an_unexpected_outcome_shows_the_end_of_the_output():
-    output = "".join(f"line {n}\n" for n in range(50))
-    with pytest.raises(UnexpectedOutcome) as caught:
-        check(read(cell("")), Outcome(1, None, output))
-    text = str(caught.value)
-    assert text.endswith("line 48\nline 49") and "line 30\n" not in text
-    assert caught.value._render_traceback_() == [f"UnexpectedOutcome: {text}"]
 
 
 TRACEBACK = """\
