@@ -38,6 +38,14 @@ SOURCES = [
 H200 = gpu.Gpu("NVIDIA H200", "9.0", "570.86.15")
 
 
+def write_case(path: Path, source: str, versions: dict[str, Any]) -> Chapter:
+    """A chapter with one pinned cell, `probe`, to be run over releases."""
+    cells = [nbformat.v4.new_code_cell(f"%%pinned\n{source}", id="probe")]
+    path.write_text(nbformat.writes(nbformat.v4.new_notebook(cells=cells)))
+    path.with_suffix(".yml").write_text(yaml.safe_dump(FACTS | {"versions": versions}))
+    return Chapter(path)
+
+
 def write_chapter(
     folder: Path, sources: Sequence[str], first: str = FIRST, facts: dict[str, Any] | None = None
 ) -> Chapter:

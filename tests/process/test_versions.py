@@ -11,12 +11,9 @@ from contextlib import nullcontext
 from dataclasses import asdict
 
 import pytest
-import yaml
-from example import FACTS
+from example import write_case
 from helpers import cell, wheel
-from nbformat.v4 import new_code_cell, new_notebook, writes
 
-from casebook.authoring.chapters import Chapter
 from casebook.authoring.checks.evidence import evidence_problems
 from casebook.authoring.releases import command, evidence, index
 from casebook.authoring.releases.evidence import Entry, Run
@@ -72,11 +69,8 @@ def address(tmp_path_factory):
 @pytest.fixture
 def book(tmp_path, monkeypatch):
     """A chapter whose case is about tiny-lib, where no index can be reached."""
-    cells = [new_code_cell(f"%%pinned\n{PROBE.source}", id="fit")]
-    (tmp_path / "90-fit.ipynb").write_text(writes(new_notebook(cells=cells)))
-    given = {"tiny-lib": {"cpu": "fit", "with": ["part"]}}
-    (tmp_path / "90-fit.yml").write_text(yaml.safe_dump(FACTS | {"versions": given}))
-    chapter = Chapter(tmp_path / "90-fit.ipynb")
+    given = {"tiny-lib": {"cpu": "probe", "with": ["part"]}}
+    chapter = write_case(tmp_path / "90-fit.ipynb", PROBE.source, given)
     monkeypatch.setattr(command, "chapters", lambda names: [chapter])
     monkeypatch.setenv("UV_OFFLINE", "1")
     return chapter
@@ -134,13 +128,13 @@ def test_each_release_is_run_with_the_packages_of_its_day_and_with_those_of_toda
     assert (first.released, first.driver, first.gpu) == ("2024-03-01", None, None)
     assert list(evidence_problems(book)) == []
 
-    # A run over what is missing gives the same file, and one over nothing runs nothing.
+    # A run over what is missing or edited gives the same file; one over nothing runs nothing.
     file, stored = evidence.path(book), evidence.path(book).read_text()
-    file.write_text("\n".join(line for line in stored.splitlines() if "part==1" not in line))
-    capsys.readouterr()
+    lines = [line for line in stored.splitlines() if "part==1" not in line]
+    file.write_text("\n".join(lines).replace("do not fit", "hardly fit"))
     assert command.versions([]) == 0
-    shown = capsys.readouterr().out
-    assert shown.endswith("[1/1] 90-fit, tiny-lib 1.0 as of release, cpu: not reproduced\n")
+    assert file.read_text() == stored
+    capsys.readouterr()
     assert command.versions([], as_of="today") == 0
     assert "cpu: " not in capsys.readouterr().out
     assert file.read_text() == stored
@@ -196,16 +190,10 @@ def test_what_is_new_is_said(book, works, capsys):
 
 def test_a_release_is_compared_with_the_one_right_before_it(book):
     """With the same dependency set; a missing Python is no outcome."""
-    store(book, entry("1.2", WORKS), entry("1.9", FAILS), entry("1.9", WORKS, "release"),
-          entry("1.9.1", NO_PYTHON), entry("1.11", WORKS))  # fmt: skip
-    new = [
-        (entry("1.10"), FAILS),
-        (entry("1.10", WORKS), WORKS),
-        (entry("1.10", as_of="release"), WORKS),
-        (entry("1.2", NO_PYTHON), None),
-    ]
-    for one, before in new:
-        assert command.Place(book, one, None).before("cpu") == before
+    ran = {"1.2": WORKS, "1.9": FAILS, "1.9.1": NO_PYTHON, "1.10": "", "1.11": WORKS}
+    store(book, *(entry(*one) for one in ran.items()), entry("1.9", WORKS, "release"))
+    before = [place.before("cpu") for place in command.chosen(book, "tiny-lib", None)]
+    assert before == [None, WORKS, WORKS, WORKS, WORKS, WORKS, FAILS, FAILS, FAILS, WORKS]
 
 
 def test_another_closure_forgets_what_was_run_and_a_result_that_comes_again_keeps_its_day():

@@ -5,18 +5,15 @@ something else is named.
 import json
 
 import pytest
-import yaml
-from example import FACTS
+from example import write_case
 from helpers import cell
-from nbformat.v4 import new_code_cell, new_notebook, writes
 
 from casebook import doctor
-from casebook.authoring.chapters import Chapter
 from casebook.authoring.checks.versions import version_problems
 from casebook.authoring.releases import probe
 
 NAME = "08-example"
-SOURCE = "%%pinned\n" + cell(
+SOURCE = cell(
     "import numpy", "raises = 'ValueError'", dependencies=["numba-cuda==0.7.0", "numpy==2.4.6"]
 )
 
@@ -46,17 +43,14 @@ def found(tmp_path, monkeypatch):
         )
         monkeypatch.setattr(doctor, "CASES", (case,))
         path = tmp_path / f"{NAME}.ipynb"
-        path.write_text(writes(new_notebook(cells=[new_code_cell(SOURCE, id="probe")])))
-        path.with_suffix(".yml").write_text(
-            yaml.safe_dump(FACTS | {"versions": {"numba-cuda": {"cpu": "probe", "gpu": "probe"}}})
-        )
-        key = probe.probes(Chapter(path), "numba-cuda")["cpu"].key
+        chapter = write_case(path, SOURCE, {"numba-cuda": {"cpu": "probe", "gpu": "probe"}})
+        key = probe.Probe(SOURCE).key
         rows = [
             e | {level: {"probe": key} | e[level] for level in ("cpu", "gpu") if level in e}
             for e in entries
         ]
         path.with_suffix(".versions.json").write_text(json.dumps(rows))
-        return list(version_problems(Chapter(path)))
+        return list(version_problems(chapter))
 
     return found
 

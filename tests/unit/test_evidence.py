@@ -7,12 +7,10 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-import yaml
-from example import FACTS
+from example import write_case
 from helpers import cell
-from nbformat.v4 import new_code_cell, new_notebook, writes
 
-from casebook.authoring.chapters import Chapter, load
+from casebook.authoring.chapters import load
 from casebook.authoring.checks import problems
 from casebook.authoring.releases import evidence, index, probe
 from casebook.authoring.releases.evidence import Entry, Run
@@ -48,11 +46,8 @@ ROWS = [
 @pytest.fixture
 def book(tmp_path):
     """A chapter with good rows of a library with two releases."""
-    cells = [new_code_cell(f"%%pinned\n{SOURCE}", id="probe")]
-    (tmp_path / "90-x.ipynb").write_text(writes(new_notebook(cells=cells)))
     given = {"cpu": "probe", "gpu": "probe", "extra": "x", "with": ["six", "cmake==4.4.4"]}
-    (tmp_path / "90-x.yml").write_text(yaml.safe_dump(FACTS | {"versions": {"lib": given}}))
-    chapter = Chapter(tmp_path / "90-x.ipynb")
+    chapter = write_case(tmp_path / "90-x.ipynb", SOURCE, {"lib": given})
     for row in reversed(ROWS):
         evidence.store(chapter, row)
     listed = [Release("lib", r.release, r.released, ("3.12", "3.11")) for r in ROWS[::2]]

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from packaging.version import Version
-
 from casebook.authoring.chapters import Chapter
 from casebook.authoring.chapters import load as chapters
 from casebook.authoring.releases import evidence, index
@@ -22,14 +20,15 @@ from casebook.errors import CasebookError
 
 @dataclass
 class Place:
-    """One entry of a chapter's file, stored or new, and what an installer is asked for it."""
+    """One entry of a chapter's file, stored or new, and what an installer is asked for it.
+
+    `history`: the entries of older releases for the same day, and this one as it was.
+    """
 
     chapter: Chapter
     entry: Entry
     question: Question
-
-    def __post_init__(self) -> None:
-        self.was = self.entry
+    history: tuple[Entry, ...]
 
     @property
     def resolved(self) -> bool:
@@ -44,13 +43,7 @@ class Place:
 
         That a Python was missing is no outcome.
         """
-        older = (
-            entry
-            for entry in evidence.entries(self.chapter)
-            if (entry.library, entry.as_of) == (self.was.library, self.was.as_of)
-            and Version(entry.release) < Version(self.was.release)
-        )
-        runs = [run for entry in (*older, self.was) if (run := entry.run(level))]
+        runs = [run for entry in self.history if (run := entry.run(level))]
         outcomes = [run.outcome for run in runs if run.outcome != evidence.NO_PYTHON]
         return outcomes[-1] if outcomes else None
 
@@ -112,18 +105,22 @@ def versions(
 
 
 def chosen(chapter: Chapter, library: str, release: str | None) -> Iterator[Place]:
-    """A place for each release of a library and each day: all, one release, or the "newest"."""
-    found = {entry.place: entry for entry in evidence.entries(chapter)}
+    """A place for each release of a library and each day: all, one release, or the "newest".
+
+    A stored entry whose seal does not fit counts as none.
+    """
+    found = {one.place: one for one in evidence.entries(chapter) if one == one.sealed()}
     listed = [one for one in index.stored(chapter.path.parent).values() if one.library == library]
-    if release == "newest":
-        listed = listed[-1:]
-    for one in listed:
-        if release in (None, "newest", one.release):
-            for as_of in evidence.AS_OF:
-                new = Entry(library, one.release, one.day, as_of)
+    wanted = listed[-1].release if listed and release == "newest" else release
+    for as_of in evidence.AS_OF:
+        history: tuple[Entry, ...] = ()
+        for one in listed:
+            new = Entry(library, one.release, one.day, as_of)
+            history = (*history, found.get(new.place, new))
+            if wanted in (None, one.release):
                 day = one.day if as_of == "release" else None
                 asked = question(chapter, library, one.release, one.pythons, day)
-                yield Place(chapter, found.get(new.place, new), asked)
+                yield Place(chapter, history[-1], asked, history)
 
 
 def resolve_all(places: Iterable[Place], progress: Progress) -> None:
