@@ -12,7 +12,7 @@ from dataclasses import asdict
 
 import pytest
 from example import write_case
-from helpers import cell, wheel
+from helpers import cell, fake_driver, wheel
 
 from casebook.authoring.checks.evidence import evidence_problems
 from casebook.authoring.releases import command, evidence, index
@@ -236,8 +236,8 @@ def test_a_case_without_releases_is_said(book):
 # --- one environment
 
 
-def run_one(probe, python=HERE, closure=""):
-    (answer,) = perform(Job("cpu", python, closure, (probe,)))
+def run_one(probe, python=HERE, closure="", level="cpu"):
+    (answer,) = perform(Job(level, python, closure, (probe,)))
     return answer
 
 
@@ -260,3 +260,10 @@ def test_a_package_that_cannot_be_had_says_nothing_about_the_release(monkeypatch
     monkeypatch.setenv("UV_OFFLINE", "1")
     answer = run_one(PROBE, closure="six==1.17.0")
     assert isinstance(answer, str) and "six" in answer
+
+
+def test_a_run_on_a_gpu_names_it_and_its_driver(monkeypatch, tmp_path):
+    monkeypatch.setenv("LD_LIBRARY_PATH", fake_driver(tmp_path))
+    source = cell("", "gpu = true", "raises = 'ValueError'")
+    answer = run_one(Probe(source), level="gpu")
+    assert (answer.driver, answer.gpu) == ("580.65.06", "NVIDIA Fake")

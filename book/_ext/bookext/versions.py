@@ -25,6 +25,8 @@ SIGNS = {"reproduced": "✗", "not reproduced": "✓", "failed differently": "!"
 KINDS = dict(zip(SIGNS, ("fails", "works", "otherwise", "none"), strict=True))  # in the style sheet
 FILE = "_static/versions.csv"
 
+Ran = dict[tuple[str, str], Row]  # a release's rows by level and day
+
 
 def runs(chapter: Chapter) -> list[Row]:
     """The rows of a chapter, without those for which a Python was missing: they show nothing."""
@@ -71,7 +73,7 @@ def legend(rows: Iterable[Row], *more: str) -> list[tuple[str, str]]:
 
 
 TEMPLATES = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
-TEMPLATES.globals |= {"signs": SIGNS, "kinds": KINDS, "span": span}
+TEMPLATES.globals |= {"signs": SIGNS, "kinds": KINDS, "span": span, "ending": ending}
 
 
 def render(macro: str, *values: Any) -> nodes.raw:
@@ -95,55 +97,46 @@ def show_strips(app: Sphinx, tree: nodes.document) -> None:
 
 
 def strip(library: str, rows: list[Row]) -> nodes.raw:
-    """The releases of a library side by side, a line for each dependency set; what they said."""
-    sets = sorted({(row.level, row.as_of) for row in rows})
-    shared = columns(rows)
-    lines = [(dependency_set(*one), [cell(column, *one) for column in shared]) for one in sets]
+    """The releases of a library side by side, a line for each dependency set; what they said.
+
+    Neighbouring releases that end alike in every line share a column.
+    """
+    ran = [{(row.level, row.as_of): row for row in same} for _, same in by(rows, "release")]
+    shared = groupby(ran, key=lambda one: {where: row.outcome for where, row in one.items()})
+    columns = [list(column) for _, column in shared]
+    places = sorted({where for one in ran for where in one})
+    lines = [(dependency_set(*at), [column[-1].get(at) for column in columns]) for at in places]
     empty = ["empty: not run"] * any(None in cells for _, cells in lines)
-    releases = [different(column, "release") for column in shared]
-    return render("strip", library, releases, lines, map(said, shared), legend(rows, *empty))
+    releases = [[head(one).release for one in column] for column in columns]
+    return render("strip", library, releases, lines, map(said, columns), legend(rows, *empty))
 
 
-def columns(rows: list[Row]) -> list[list[Row]]:
-    """Rows in groups: neighbouring releases that end alike in every line share a column."""
-    ends = (
-        ({(row.level, row.as_of): row.outcome for row in same}, same)
-        for _, same in by(rows, "release")
-    )
-    return [
-        [row for _, same in column for row in same]
-        for _, column in groupby(ends, key=lambda pair: pair[0])
-    ]
+def head(ran: Ran) -> Row:
+    """A row of a release, for its name and day."""
+    return next(iter(ran.values()))
 
 
-def cell(column: list[Row], level: str, as_of: str) -> tuple[str, str] | None:
-    """The outcome of a column in a line, and the newest last line; None for what was not run."""
-    ran = [row for row in column if (row.level, row.as_of) == (level, as_of)]
-    return (ran[-1].outcome, f"{ran[-1].release}: {ending(ran[-1])}") if ran else None
-
-
-def masked(row: Row) -> str:
-    """The last line without the release's own number, by which alone neighbours may differ."""
-    return row.line.replace(row.release, "…")
-
-
-def said(column: list[Row]) -> tuple[str, str, str, list[tuple[str, str, str]]]:
+def said(column: list[Ran]) -> tuple[str, str, str, list[tuple[str, str, str]]]:
     """Anchor, releases, days, and the ends of a column: (outcome, where if not in all, words)."""
-    releases, sets = span(different(column, "release")), by(column, "level", "as_of")
-    items = []
-    for (outcome, some, words), where in evidence.gathered(ends(column)).items():
-        only = [some] * (some != releases) + where * (len(where) < len(sets))
-        items.append((outcome, "; ".join(only), words))
-    return anchor(column[-1]), releases, span(sorted(different(column, "released"))), items
+    whole = span([head(one).release for one in column])
+    ends = evidence.gathered(
+        (end, dependency_set(*at))
+        for at in sorted(column[0])
+        for end in different_ends([one[at] for one in column])
+    )
+    items = [
+        (outcome, "; ".join([some] * (some != whole) + at * (len(at) < len(column[0]))), words)
+        for (outcome, some, words), at in ends.items()
+    ]
+    days = sorted(head(one).released for one in column)
+    return anchor(head(column[-1])), whole, span(days), items
 
 
-def ends(column: list[Row]) -> Iterator[tuple[tuple[str, str, str], str]]:
-    """Pairs of an end, (outcome, the neighbours that said so, words), and a dependency set."""
-    for one, rows in sorted(by(column, "level", "as_of")):
-        for _, group in groupby(rows, key=masked):
-            *_, newest = alike = list(group)
-            end = newest.outcome, span(different(alike, "release")), ending(newest)
-            yield end, dependency_set(*one)
+def different_ends(rows: list[Row]) -> Iterator[tuple[str, str, str]]:
+    """Outcome, releases and words of neighbours whose last lines differ by their numbers alone."""
+    for _, group in groupby(rows, key=lambda row: row.line.replace(row.release, "…")):
+        alike = list(group)
+        yield alike[-1].outcome, span([row.release for row in alike]), ending(alike[-1])
 
 
 # --- the page
@@ -190,8 +183,7 @@ def about(rows: list[Row]) -> list[str]:
     """A release's day, and the newest Python and NumPy that it was reproduced or not with."""
     ended = [row for row in rows if row.outcome in ("reproduced", "not reproduced")]
     pythons = [row.python or "" for row in ended]
-    pins = [pin.partition("==") for row in ended for pin in row.closure]
-    numpys = [version for name, _, version in pins if name == "numpy"]
+    numpys = [pin[7:] for row in ended for pin in row.closure if pin.startswith("numpy==")]
     return [rows[0].released, *(max(some, key=Version, default="–") for some in (pythons, numpys))]
 
 
@@ -202,8 +194,8 @@ def write_file(app: Sphinx, exception: Exception | None) -> None:
             sheet = csv.DictWriter(file, [field.name for field in fields(Row)])
             sheet.writeheader()
             for chapter in notebook.chapters(app.env):
-                for row in evidence.rows(chapter):
-                    sheet.writerow(asdict(row) | {"closure": " ".join(row.closure)})
+                rows = map(asdict, evidence.rows(chapter))
+                sheet.writerows(row | {"closure": " ".join(row["closure"])} for row in rows)
 
 
 def setup(app: Sphinx) -> None:

@@ -1,17 +1,17 @@
-"""The probes of one environment, run in a process of its own: Job in, Answers out, in JSON.
+"""The probes of one environment, run in a process of its own: a Job in, Runs out, pickled.
 
 The environment lies in a temporary folder; only uv's packages are kept. On a GPU one script runs
 at a time, however many workers there are.
 """
 
-import json
 import os
+import pickle
 import re
 import subprocess
 import sys
 import tempfile
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from casebook.authoring.releases.evidence import DIFFERENT, NO_PYTHON, Run, today
@@ -48,24 +48,22 @@ def perform(job: Job) -> list[Run | str]:
         try:
             done = subprocess.run(
                 [sys.executable, "-m", "casebook.authoring.releases.worker"],
-                input=json.dumps(asdict(replace(job, lock=str(gpu.lock())))),
+                input=pickle.dumps(replace(job, lock=str(gpu.lock()))),
                 env=os.environ | {"XDG_CACHE_HOME": home, "UV_CACHE_DIR": packages},
                 capture_output=True,
-                text=True,
                 timeout=LIMIT,
             )
         except subprocess.TimeoutExpired:
             raise EnvironmentFailure(f"timed out after {LIMIT} s") from None
     if done.returncode:
-        last = done.stderr.strip()[-300:]
+        last = done.stderr.decode(errors="replace").strip()[-300:]
         raise EnvironmentFailure(f"its process ended with status {done.returncode}: {last}")
-    return [one if isinstance(one, str) else Run(**one) for one in json.loads(done.stdout)]
+    return pickle.loads(done.stdout)
 
 
 def main() -> None:
-    given = json.load(sys.stdin)
-    job = Job(**given | {"probes": tuple(Probe(**probe) for probe in given["probes"])})
-    json.dump([run_one(probe, job) for probe in job.probes], sys.stdout, default=asdict)
+    job = pickle.load(sys.stdin.buffer)
+    pickle.dump([run_one(probe, job) for probe in job.probes], sys.stdout.buffer)
 
 
 def run_one(probe: Probe, job: Job) -> Run | str:
