@@ -26,10 +26,8 @@ def evidence_problems(chapter: Chapter) -> Iterator[str]:
             yield f"{where}: the sidecar names no probe of {entry.library}"
             continue
         if entry != entry.sealed():
-            yield (
-                f"{where}: not as a run stored it, so edited, invented or copied; restore it "
-                f"from git, or delete the line and {remedy}"
-            )
+            wrong = "not as a run stored it, so edited, invented or copied"
+            yield f"{where}: {wrong}; restore it from git, or {remedy}"
         for problem in against_list(entry, listed.get(entry.place[:2])):
             yield f"{where}: {problem}"
         for problem in against_probes(chapter, entry, probed[entry.library]):
