@@ -130,6 +130,8 @@ def variables(
         chosen["CASEBOOK_SOURCE"] = str(source_of(header))
         if not header.gpu:  # for a script that builds the folder once more, edited
             chosen["SKBUILD_CMAKE_DEFINE"] = UNITY
+    elif False:
+        chosen["CASEBOOK_SKIP_LAST_COLLECTION"] = "1"
     if environment.shared:
         chosen["PYTHONDONTWRITEBYTECODE"] = "1"
     if header.cuda_home:

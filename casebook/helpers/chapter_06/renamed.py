@@ -4,8 +4,6 @@ For either package's `cuda`. In the first the array keeps its name; "a byte" is 
 uint8.
 """
 
-import numpy as _numpy
-
 FORMS = (  # what each counts in
     "part",
     "part, index a byte",
@@ -20,7 +18,7 @@ FORMS = (  # what each counts in
 
 def kernels(cuda):
     """{form: kernel of (256 bytes, 256 counts)}."""
-    int32, int64 = _numpy.int32, _numpy.int64
+    from numpy import int32, int64  # here, as a cell that needs only FORMS starts faster without
 
     @cuda.jit(device=True)
     def count(where, k):
