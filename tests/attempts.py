@@ -1,8 +1,11 @@
 """The answers that tests try on the exercises: `answers` in NN-name.yml.
 
-Each exercise has `wrong` answers (why, answer or edit, says) and `right` ones (why, answer or edit).
+Each exercise has `wrong` answers (why, answer or edit, says) and `right` ones (why, answer or
+edit). No exercise needs entries for the cell as it is stored, for None and for empty values:
+`blanks` has them.
 """
 
+import ast
 import functools
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +15,7 @@ import pytest
 from casebook.authoring import chapters
 from casebook.authoring.chapters import Chapter
 from casebook.authoring.exercises import Exercise, exercises
+from casebook.authoring.grading import YOURS
 
 BOOKS = [book for book in chapters.load() if exercises(book)]
 
@@ -40,3 +44,43 @@ def written(one: Exercise, answer: dict[str, Any]) -> str:
         assert count == 1, f"{old!r} stands {count} times in cell [{reader.number}]"
         source = source.replace(old, new)
     return source
+
+
+def blanks(one: Exercise) -> dict[str, str]:
+    """Sources of the reader's cell without an answer: untouched, None, empty values.
+
+    What changes are the functions, which return None, and the values with the mark YOURS. Without
+    a mark it is all of them, or nothing in a pinned cell, whose answer is a file then. An untouched
+    cell that checks itself is run and compared with the notebook.
+    """
+    (reader,) = one.exercise
+    lines = reader.source.splitlines()
+    tree = ast.parse("\n".join("" if line.startswith("%") else line for line in lines))
+    marked = {number for number, line in enumerate(lines, 1) if YOURS in line}
+    found = {reader.source: "untouched"}
+    for name, empty in (("None", {}), ("empty", {str: '""', dict: "{}", int: "0"})):
+        written = list(lines)
+        for node in reversed(tree.body):
+            place = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+            if not marked.intersection(place) and (marked or reader.pinned):
+                continue
+            if isinstance(node, ast.FunctionDef):
+                first, text = node.body[0].lineno, "    return None"
+            elif isinstance(node, ast.Assign):
+                first = node.lineno
+                text = f"{ast.unparse(node.targets[0])} = {hollow(node.value, empty)}"
+            else:
+                continue
+            written[first - 1 : place.stop - 1] = [text]
+        found.setdefault("\n".join(written), name)
+    if not one.check:
+        del found[reader.source]
+    return {name: source for source, name in found.items()}
+
+
+def hollow(value: ast.expr, empty: dict[type, str]) -> str:
+    """An expression like `value` with nothing in it; "None" for types that `empty` lacks."""
+    if isinstance(value, ast.Tuple):
+        return f"({', '.join(hollow(part, empty) for part in value.elts)})"
+    kind = dict if isinstance(value, ast.Dict) else type(getattr(value, "value", None))
+    return empty.get(kind, "None")

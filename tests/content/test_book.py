@@ -45,7 +45,7 @@ def test_outputs_and_receipt_fit(book):
 
 @each_chapter
 def test_form(book):
-    """A chapter (01 to 09) has every section and three exercises; a short case (from 10 on) is short and may leave some out."""
+    """Chapters (01 to 09) have all sections and three exercises; short cases may leave some out."""
     other = {"Exercise": "Exercises", "What the threads said": "What the article said"}
     found = [
         other.get(heading, heading) for heading in re.findall(r"(?m)^## (.+)$", markdown(book))
@@ -75,7 +75,7 @@ def test_plain_markdown_only(book):
 
 @each_chapter
 def test_equal_pins_share_one_environment(book):
-    """Headers with the same pins but another requires-python would make the same environment twice."""
+    """The same pins with another requires-python would make the same environment twice."""
     ranges = {}
     for header in book.headers(gpu=True):
         ranges.setdefault(tuple(sorted(header.dependencies)), set()).add(header.requires_python)
