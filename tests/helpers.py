@@ -37,7 +37,7 @@ def play(body, *options, emit=lambda text: None, **header):
     return outcome
 
 
-def wheel(folder, name, version, files=(), requires=()):
+def wheel(folder, name, version, files=(), requires=(), tag="py3-none-any"):
     """A wheel of text files, {place: text}, all of them executable; returns its path."""
     stem = f"{name.replace('-', '_')}-{version}"
     needs = "".join(f"Requires-Dist: {text}\n" for text in requires)
@@ -47,12 +47,10 @@ def wheel(folder, name, version, files=(), requires=()):
         f"{stem}.dist-info/METADATA": (
             f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}"
         ),
-        f"{stem}.dist-info/WHEEL": (
-            "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        ),
+        f"{stem}.dist-info/WHEEL": (f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: {tag}\n"),
     }
     texts[record] = "".join(f"{place},,\n" for place in [*texts, record])
-    path = folder / f"{stem}-py3-none-any.whl"
+    path = folder / f"{stem}-{tag}.whl"
     with zipfile.ZipFile(path, "w") as archive:
         for place, text in texts.items():
             member = zipfile.ZipInfo(place)

@@ -1,10 +1,9 @@
 """`python -m casebook prepare`: create the environments of the chapters before they are used."""
 
 import signal
-import sys
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
@@ -15,10 +14,8 @@ from casebook.environments.build import build
 from casebook.environments.store import create_shared_folder, explain_disk_errors
 from casebook.errors import CasebookError, DownloadFailure, MissingPython
 
-Failures = list[tuple[Header, CasebookError]]
 
-
-def prepare(names: list[str], every: bool = False, into: Path | None = None) -> int:
+def prepare(names: Sequence[str], every: bool = False, into: Path | None = None) -> int:
     """Create the environments that the chapters need here (or on any machine: `every`).
 
     With `into` in that folder, for all users of the machine. Running the chapters later needs no
@@ -33,20 +30,19 @@ def prepare(names: list[str], every: bool = False, into: Path | None = None) -> 
         chapters.distinct(h for book in books for h in book.headers(gpu=which))
         for which in (True, every or bool(gpu.find()))
     )
-    failures = create_all(headers, into)
-    if again := [head for head, error in failures if isinstance(error, DownloadFailure)]:
+    failed = create_all(headers, into)
+    if again := [header for header, error in failed if isinstance(error, DownloadFailure)]:
         print(f"trying again: {count(len(again))} could not be downloaded")
-        failures = [f for f in failures if f[0] not in again] + create_all(again, into)
-    skipped = [error for _, error in failures if isinstance(error, MissingPython)]
-    for reason, number in Counter(map(str, skipped)).items():
-        print(f"skipped {count(number)} ({reason})")
+        failed = [f for f in failed if f[0] not in again] + create_all(again, into)
+    skipped = Counter(str(error) for _, error in failed if isinstance(error, MissingPython))
     if left := len(on_gpu) - len(headers):
-        print(f"skipped {count(left)} used only by GPU cells (no NVIDIA GPU found)")
-    failed = [(h, error) for h, error in failures if not isinstance(error, MissingPython)]
+        skipped["used only by GPU cells; no NVIDIA GPU found"] = left
+    for reason, number in skipped.items():
+        print(f"skipped {count(number)} ({reason})")
+    failed = [f for f in failed if not isinstance(f[1], MissingPython)]
     if failed:
         print(f"{count(len(failed))} could not be created:")
-        for header, error in failed:
-            print(f"  {label(header)}: {error}")
+        print("\n".join(f"  {label(header)}: {error}" for header, error in failed))
     elif into:
         print(f"To use these environments, set CASEBOOK_ENVIRONMENTS={into}")
     return bool(failed)
@@ -56,39 +52,34 @@ def count(number: int) -> str:
     return f"{number} environment{'s' * (number != 1)}"
 
 
-def create_all(headers: Iterable[Header], into: Path | None) -> Failures:
-    """Create environments side by side, as one downloads while another compiles; who failed."""
+def create_all(headers: Iterable[Header], into: Path | None) -> list[tuple[Header, CasebookError]]:
+    """Create environments side by side: one downloads while another compiles. Returns failures."""
     headers = sorted(headers, key=lambda header: not header.build)  # compiling takes longest
-    failures = []
+    failed = []
     # No thread can be interrupted; what it runs ends with this process.
     handler = signal.signal(signal.SIGINT, signal.SIG_DFL)
     with ThreadPoolExecutor() as pool:
         begun = {pool.submit(create_one, header, into): header for header in headers}
         for number, ended in enumerate(as_completed(begun), 1):
-            line, error = ended.result()
-            show(f"[{number}/{len(begun)}] {label(begun[ended])}: {line}", "\n")
-            if error:
-                failures.append((begun[ended], error))
+            header = begun[ended]
+            try:
+                line = ended.result()
+            except CasebookError as error:
+                failed.append((header, error))
+                line = str(error)
+            print(f"[{number}/{len(begun)}] {label(header)}: {line}", flush=True)
     signal.signal(signal.SIGINT, handler)
-    return failures
+    return failed
 
 
-def create_one(header: Header, into: Path | None) -> tuple[str, CasebookError | None]:
-    """Create one environment, with its build. How that ended, and the error where it failed."""
+def create_one(header: Header, into: Path | None) -> str:
+    """Create one environment, with its build. Returns the time it took and where it lies."""
     start = time.monotonic()
-
-    def report(line: str) -> None:
-        if sys.stdout.isatty():
-            show(f"{label(header)}: {line[:50]} {time.monotonic() - start:.0f} s", "")
-
-    try:
-        made = create.make(header, report, into)
-        if builds(header):
-            build(header, made, report, into)
-    except CasebookError as error:
-        return str(error), error
+    made = create.make(header, into=into)
+    if builds(header):
+        build(header, made, into=into)
     where = f", in {made.root.parents[1]}" if made.shared else ""
-    return "; ".join([f"ready, {time.monotonic() - start:.1f} s{where}", *made.notes]), None
+    return "; ".join([f"ready, {time.monotonic() - start:.1f} s{where}", *made.notes])
 
 
 def builds(header: Header) -> bool:
@@ -102,9 +93,3 @@ def label(header: Header) -> str:
     text += " …" * (len(header.dependencies) > 2)
     mode = "cuda" if header.gpu else "host"
     return text + f", builds {header.build}/ in mode {mode}" * builds(header)
-
-
-def show(text: str, end: str) -> None:
-    """Print in the place of the progress that a terminal shows."""
-    start = "\r\x1b[K" if sys.stdout.isatty() else ""
-    print(start + text + end, end="", flush=True)  # in one: several threads print

@@ -9,7 +9,6 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from casebook.cells.header import Header
@@ -83,34 +82,23 @@ def lacks(header: Header, python: str, installed: dict[str, str]) -> str:
         f"{r.name}{r.specifier}"
         for r in header.requirements
         if (not r.marker or r.marker.evaluate(names))
-        and not pinned(r, installed.get(canonicalize_name(r.name)))
+        and not r.specifier.contains(installed.get(canonicalize_name(r.name), "0.dev0"), True)
     )
-
-
-def pinned(requirement: Requirement, version: str | None) -> bool:
-    """True when an installed version (None for none) is the one that a requirement names."""
-    return version is not None and requirement.specifier.contains(version, prereleases=True)
 
 
 def missing_file(site: Path) -> str:
     """The first file of the packages in a folder that is not there with its size; "" for none."""
     for record in site.glob("*.dist-info/RECORD"):
+        name = str(record.relative_to(site))
         try:
             with record.open(encoding="utf-8", newline="") as lines:
                 for name, _, size in csv.reader(lines):
-                    if size and not name.endswith(".pyc") and file_size(f"{site}/{name}") != size:
+                    kept = size and not name.endswith(".pyc")
+                    if kept and os.stat(f"{site}/{name}").st_size != int(size):
                         return name
-        except (OSError, ValueError):  # not readable, or cut off
-            return str(record.relative_to(site))
+        except (OSError, ValueError):  # not there, not readable, or cut off
+            return name
     return ""
-
-
-def file_size(path: str) -> str:
-    """The size of a file as RECORD has it; "" where there is none."""
-    try:
-        return str(os.stat(path).st_size)
-    except FileNotFoundError:
-        return ""
 
 
 @functools.cache

@@ -3,12 +3,11 @@
 Known wheels are remembered in the cache, one `PYTHON PIN` a line, so each is asked for once.
 """
 
+import re
 import subprocess
 from collections.abc import Iterable
 from itertools import groupby, zip_longest
-from pathlib import Path
 
-from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from casebook.cells.header import Header
@@ -33,7 +32,8 @@ def without_wheel(headers: Iterable[Header]) -> set[tuple[str, str]]:
     """
     wanted = {(python, pin) for h in headers for python in promised(h) for pin in h.dependencies}
     file = cache() / "wheels.txt"
-    known = {tuple(line.split(" ", 1)) for line in lines(file)}
+    lines = file.read_text("utf8").splitlines() if file.exists() else []
+    known = {tuple(line.split(" ", 1)) for line in lines}
     missing = {
         (python, pin)
         for python in PYTHONS
@@ -42,13 +42,8 @@ def without_wheel(headers: Iterable[Header]) -> set[tuple[str, str]]:
     }
     if found := wanted - known - missing:
         file.parent.mkdir(parents=True, exist_ok=True)
-        text = "\n".join(f"{python} {pin}" for python, pin in sorted(known | found))
-        write_atomically(file, text.encode())
+        write_atomically(file, "\n".join(map(" ".join, sorted(known | found))).encode())
     return missing
-
-
-def lines(file: Path) -> list[str]:
-    return file.read_text("utf8").splitlines() if file.exists() else []
 
 
 def batches(pins: Iterable[str]) -> list[list[str]]:
@@ -59,23 +54,20 @@ def batches(pins: Iterable[str]) -> list[list[str]]:
 
 def refused(pins: list[str], python: str) -> list[str]:
     """The pins for which there is no wheel; uv names one at a time."""
-    command = [uv.executable(), "pip", "compile", "-", "--no-deps", "--only-binary=:all:"]
-    command += ["--python-version", python, "--python-platform", PLATFORM, "--no-python-downloads"]
-    asked = subprocess.run(
-        command, input="\n".join(pins), env=uv.variables(), capture_output=True, text=True
+    options = f"--python-version {python} --python-platform {PLATFORM} --no-python-downloads"
+    command = "pip compile - --no-deps --only-binary=:all: " + options
+    answer = subprocess.run(
+        [uv.executable(), *command.split()],
+        input="\n".join(pins),
+        env=uv.variables(),
+        capture_output=True,
+        text=True,
     )
-    if asked.returncode == 0:
+    if answer.returncode == 0:
         return []
-    reason = uv.conflict(asked.stderr)
-    named = [
-        pin for pin in pins if f"{exact(pin)} has no" in reason or f"of {exact(pin)} " in reason
-    ]
+    reason = uv.conflict(answer.stderr)
+    told = [re.escape(pin.partition(";")[0]) + " (has no|and you)" for pin in pins]
+    named = [pin for pin, text in zip(pins, told, strict=True) if re.search(text, reason)]
     if not named:
-        raise DownloadFailure(f"cannot ask for wheels: {' '.join(asked.stderr.split())}")
+        raise DownloadFailure(f"cannot ask for wheels: {' '.join(answer.stderr.split())}")
     return named + refused([pin for pin in pins if pin not in named], python)
-
-
-def exact(pin: str) -> str:
-    """A pin as uv names it: without extras and marker."""
-    requirement = Requirement(pin)
-    return f"{requirement.name}{requirement.specifier}"

@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-import threading
 from types import SimpleNamespace
 
 import pytest
@@ -22,13 +21,13 @@ def made(monkeypatch, no_gpu):
     """
     found = SimpleNamespace(environments=set(), builds=set(), errors={})
 
-    def make(head, report, into):
+    def make(head, into):
         if errors := found.errors.get(head.environment_key):
             raise errors.pop(0)
         found.environments.add(head.environment_key)
         return SimpleNamespace(shared=False, notes=())
 
-    def build(head, made, report, into):
+    def build(head, made, into):
         found.builds.add((head.build, head.gpu))
 
     monkeypatch.setattr(prepare.create, "make", make)
@@ -78,26 +77,11 @@ def test_one_that_fails_does_not_stop_the_others(made, capsys, errors, status, l
     assert out.count(": ready, ") == len(made.environments)
 
 
-def test_they_are_made_side_by_side_those_that_compile_first(monkeypatch):
-    both, begun = threading.Barrier(2, timeout=60), []
-
-    def create_one(head, into):
-        begun.append(head.build)
-        both.wait()
-        return "ready", None
-
-    monkeypatch.setattr(prepare, "create_one", create_one)
-    monkeypatch.setattr(prepare, "label", lambda head: "")
-    heads = [SimpleNamespace(build=build) for build in (None, None, None, "native")]
-    assert prepare.create_all(heads, None) == []
-    assert "native" in begun[:2]
-
-
 INTERRUPTED = """
 import sys; sys.path.insert(0, {root!r})
 import subprocess
-from types import SimpleNamespace
 from casebook.authoring import prepare
+from casebook.cells.header import Header
 from casebook.environments.guard import guarded_group
 
 def create_one(head, into):
@@ -108,15 +92,15 @@ def create_one(head, into):
         child.wait()
 
 prepare.create_one = create_one
-prepare.create_all([SimpleNamespace(build=None)] * 100, None)
+prepare.create_all([Header("", ())] * 100, None)
 """
 
 
-def test_an_interrupt_ends_it_and_what_it_runs(tmp_path):
+def test_an_interrupt_ends_it_and_all_that_it_runs_side_by_side(tmp_path):
     told = tmp_path / "told"
     code = INTERRUPTED.format(root=str(ROOT), told=str(told))
     with subprocess.Popen([sys.executable, "-c", code]) as process:
-        process_ids(told)
+        assert wait_until(lambda: len(process_ids(told)) > 1)
         process.send_signal(signal.SIGINT)
         assert process.wait() == -signal.SIGINT
     assert wait_until(lambda: all(map(gone, process_ids(told))))

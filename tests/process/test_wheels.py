@@ -1,9 +1,9 @@
 """`check --wheels` and `pin`: a header promises no Python for which a pin has no wheel."""
 
-import zipfile
 from types import SimpleNamespace
 
 import pytest
+from helpers import wheel
 
 from casebook.authoring.checks.wheels import wheel_problems
 from casebook.cells.header import Header
@@ -15,15 +15,12 @@ PINS = "anywhere==1.0", "tiny==1.0"
 
 @pytest.fixture
 def index(tmp_path, monkeypatch, empty_caches):
-    """No index but a folder: a wheel of `anywhere` for all Pythons, those of `tiny` for 3.11, 3.12."""
+    """No index but a folder: a wheel for all Pythons, and those of `tiny` for 3.11 and 3.12."""
     monkeypatch.setenv("UV_FIND_LINKS", str(tmp_path))
     monkeypatch.setenv("UV_NO_INDEX", "1")
-    platform = "manylinux_2_17_x86_64"
-    tags = "py3-none-any", f"cp311-cp311-{platform}", f"cp312-cp312-{platform}"
-    for name, tag in zip(("anywhere", "tiny", "tiny"), tags, strict=True):
-        with zipfile.ZipFile(tmp_path / f"{name}-1.0-{tag}.whl", "w") as wheel:
-            metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
-            wheel.writestr(f"{name}-1.0.dist-info/METADATA", metadata)
+    wheel(tmp_path, "anywhere", "1.0")
+    for python in ("cp311", "cp312"):
+        wheel(tmp_path, "tiny", "1.0", tag=f"{python}-{python}-manylinux_2_17_x86_64")
 
 
 def test_each_python_that_is_promised_needs_a_wheel(index, monkeypatch):
@@ -40,9 +37,11 @@ def test_a_release_that_is_gone_has_no_wheel(index):
     assert wheels.without_wheel([head]) == {("3.12", "anywhere==2.0")}
 
 
-def test_an_index_that_does_not_answer_says_nothing_of_a_wheel(index, monkeypatch):
-    monkeypatch.delenv("UV_NO_INDEX")
-    monkeypatch.setenv("UV_DEFAULT_INDEX", "http://127.0.0.1:9/simple")
-    monkeypatch.setenv("UV_HTTP_RETRIES", "0")
+def test_an_index_that_does_not_answer_says_nothing_of_a_wheel(empty_caches, monkeypatch):
+    monkeypatch.setenv("UV_OFFLINE", "1")
     with pytest.raises(DownloadFailure, match="cannot ask for wheels: "):
         wheels.without_wheel([Header("==3.12.*", ("other==1.0",))])
+
+
+def test_no_two_versions_of_a_package_are_asked_for_at_once():
+    assert wheels.batches(["a==2", "b==1", "a==1"]) == [["a==1", "b==1"], ["a==2"]]
