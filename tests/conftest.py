@@ -53,6 +53,15 @@ def six():
     return SIX
 
 
+@pytest.fixture(scope="session")
+def network(tmp_path_factory):
+    """Skips where no package index answers."""
+    command = ["pip", "install", "--no-cache", "--dry-run", "--target", "none", SIX]
+    status, messages = uv.run(uv.silent, *command, folder=tmp_path_factory.mktemp("network"))
+    if status:
+        pytest.skip(f"needs a package index: {messages}")
+
+
 @pytest.fixture
 def kernel(tmp_path):
     """Starts Jupyter kernels with casebook loaded: `with kernel() as (manager, client)`."""

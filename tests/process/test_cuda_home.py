@@ -1,9 +1,9 @@
 """The CUDA_HOME layout that old Numba searches, laid out from the wheels of the environment."""
 
 import pytest
-from helpers import cell, play
+from helpers import play
 
-from casebook.cells.header import read
+from casebook.cells.header import Header
 from casebook.environments import create
 from casebook.errors import EnvironmentFailure
 
@@ -15,43 +15,35 @@ major, minor = ctypes.c_int(), ctypes.c_int()
 ctypes.CDLL(home / "nvvm/lib64/libnvvm.so.4").nvvmVersion(ctypes.byref(major), ctypes.byref(minor))
 print("NVVM", major.value)
 print(*(p.name for p in (home / "nvvm/libdevice").iterdir()))"""
+LAYOUT = (
+    "lib64 lib64/libcudadevrt.a lib64/libcudart.so.12 "
+    "nvvm nvvm/lib64 nvvm/lib64/libnvvm.so.4 nvvm/libdevice"
+)
 
 
 @pytest.fixture
 def wheels():
+    """Pins of the two wheels."""
     try:
-        create.make(read(cell("", dependencies=[NVCC, RUNTIME])))
+        create.make(Header(">=3.11", (NVCC, RUNTIME)))
     except EnvironmentFailure as error:
         pytest.skip(str(error))
+    return [NVCC, RUNTIME]
 
 
 def test_the_layout(wheels):
-    shown = play(SHOW, "cuda-home = true", dependencies=[NVCC, RUNTIME]).output.splitlines()
-    assert shown == [
-        "lib64 lib64/libcudadevrt.a lib64/libcudart.so.12 nvvm nvvm/lib64 nvvm/lib64/libnvvm.so.4 nvvm/libdevice",
-        "NVVM 2",
-        "libdevice.10.bc",
-    ]
+    shown = play(SHOW, "cuda-home = true", dependencies=wheels).output.splitlines()
+    assert shown == [LAYOUT, "NVVM 2", "libdevice.10.bc"]
 
 
-def test_a_wheel_that_is_missing_is_named(wheels):
-    root = create.make(read(cell("", dependencies=[NVCC]))).root
-    before = set(root.iterdir())
-    with pytest.raises(
-        EnvironmentFailure,
-        match=r"cuda-home needs .* of the wheel nvidia-cuda-nvcc-cu12: add that package",
-    ):
-        play("", "cuda-home = true")
-    with pytest.raises(
-        EnvironmentFailure,
-        match=r"cuda-home needs .* of the wheel nvidia-cuda-runtime-cu12: add that package",
-    ):
-        play("", "cuda-home = true", dependencies=[NVCC])
-    assert set(root.iterdir()) == before
+@pytest.mark.parametrize("missing", ["nvcc", "runtime"])
+def test_a_wheel_that_is_missing_is_named(wheels, missing):
+    found = [pin for pin in wheels if f"-{missing}-" not in pin]
+    sentence = f"cuda-home needs .* of the wheel nvidia-cuda-{missing}-cu12: add that package"
+    with pytest.raises(EnvironmentFailure, match=sentence):
+        play("", "cuda-home = true", dependencies=found)
 
 
 def test_only_cells_that_ask_get_it(wheels):
-    assert (
-        play("import os; print('CUDA_HOME' in os.environ)", dependencies=[NVCC, RUNTIME]).output
-        == "False\n"
-    )
+    body = "import os; print('CUDA_HOME' in os.environ)"
+    assert play(body, dependencies=wheels).output == "False\n"

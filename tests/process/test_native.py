@@ -1,38 +1,24 @@
 """native/: what it does, with the nanobind that labels wrongly and with today's, and its builds."""
 
-import ast
 import glob
 import os
 import re
 import shutil
 import subprocess
-import threading
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from helpers import ROOT, cell, play
 
+from casebook.authoring import chapters
 from casebook.cells.header import read
 from casebook.environments import build, create, gpu, uv
 from casebook.errors import EnvironmentFailure
 
-TOOLS = [
-    "scikit-build-core==1.1.2",
-    "cmake==4.4.4",
-    "ninja==1.13.2",
-    "packaging==26.3",
-    "pathspec==1.1.1",
-    "numpy==2.4.6",
-]
-# The same sets as in chapter 5, so that tests and chapter share their environments and builds.
-GPU_LIBRARIES = [
-    "cupy-cuda12x==14.2.0",
-    "cuda-core==1.2.2",
-    "cuda-bindings==12.9.10",
-    "cuda-pathfinder==1.9.0",
-]
-OLD, NEW = "2.1.0", "3.1.0"  # releases of nanobind
+OLD, NEW = "nanobind==2.1.0", "nanobind==3.1.0"
 PYTHON = ">=3.11,<3.14"
+# The headers of chapter 5, so that tests and chapter share their environments and builds.
+PINS = {h.dependencies[0]: h.dependencies for h in chapters.load(["05"])[0].headers(gpu=False)}
 PRELUDE = """
 import gc, numpy as np, device_arrays as da
 from device_arrays.dlpeek import Wrap, device_of, tensor, name
@@ -79,119 +65,72 @@ def refused(*outputs):
 """
 
 
-def pins(nanobind):
-    return [f"nanobind=={nanobind}", *TOOLS, *GPU_LIBRARIES]
-
-
 def outcome(body, nanobind, *options):
     """The output of a script with native/ on its path."""
-    header = {"dependencies": pins(nanobind), "python": PYTHON}
-    return play(body, 'build = "native"', *options, **header).output
+    header = {"dependencies": PINS[nanobind], "python": PYTHON}
+    return play(PRELUDE + body, 'build = "native"', *options, **header).output
 
 
 @pytest.fixture(params=["host", "cuda"])
-def mode(request):
-    """On protected host memory, and on the GPU."""
+def native(request):
+    """native(body, *options, nanobind=NEW): a script on protected host memory, and on the GPU."""
     if request.param == "cuda" and not gpu.find():
         pytest.skip("needs an NVIDIA GPU")
-    return request.param
-
-
-@pytest.fixture
-def native(mode):
-    """native(body, *options, nanobind=NEW) runs a script in that mode; its output."""
-    chosen = ["gpu = true"] if mode == "cuda" else []
+    mode = ["gpu = true"] if request.param == "cuda" else []
 
     def run(body, *options, nanobind=NEW):
-        return outcome(PRELUDE + body, nanobind, *chosen, *options)
+        return outcome(f"assert da.mode == {request.param!r}\n{body}", nanobind, *mode, *options)
 
     return run
-
-
-@pytest.fixture
-def on_gpu():
-    """Runs a script on the GPU: what protected host memory cannot show, the order of streams."""
-    if not gpu.find():
-        pytest.skip("needs an NVIDIA GPU")
-    return lambda body: outcome(PRELUDE + body, NEW, "gpu = true")
-
-
-each_release = pytest.mark.parametrize("nanobind", [OLD, NEW])
-
-# --- the label
-
-
-@each_release
-def test_labels(native, nanobind):
-    body = """
-add = da.add_template_only, da.add_explicit, da.add_labelled, da.add_untagged
-print(*(device_of(f(a, b))[0] for f in add))"""
-    assert native(body, nanobind=nanobind) == ("1 2 2 1\n" if nanobind == OLD else "2 2 2 1\n")
-
-
-@each_release
-def test_the_device_number_is_lost_unless_it_is_passed(nanobind):
-    body = """import device_arrays as da
-from device_arrays.dlpeek import device_of
-a = da.full(8, 1.0, device=1)
-add = da.add_explicit, da.add_labelled, da.add_template_only
-print(*(device_of(f(a, a)) for f in add))"""
-    lost = "(1, 0)" if nanobind == OLD else "(2, 0)"
-    assert outcome(body, nanobind) == f"(2, 1) (2, 1) {lost}\n"
-
-
-def test_a_wrong_label_is_deadly(native):
-    native(
-        "x = np.from_dlpack(Wrap(da.add_untagged(a, b)))\n"
-        "assert x.__dlpack_device__() == (1, 0)\nprint(x)",
-        "signal = 'SIGSEGV'",
-    )
-
-
-def test_the_wrong_deleter_is_deadly(native):
-    native("c = da.wrong_deleter(8)\ndel c", "signal = 'SIGSEGV'")
-
-
-def test_the_module_says_which_mode_it_is(native, mode):
-    output = native("print(da.mode, hasattr(a, '__cuda_array_interface__'), 'no GPU' in repr(a))")
-    assert output == f"{mode} {mode == 'cuda'} {mode == 'host'}\n"
 
 
 # --- many small scripts in one process
 
 ERRORS = {
-    "out of memory": ("da.full(10**13, 1.0)", "DeviceError", "out of memory"),
-    "more than can be addressed": ("da.full(2**62, 1.0)", "DeviceError", "out of memory"),
-    "bad device id": ("da.full(8, 1.0, device=99)", "DeviceError", "device"),
-    "length mismatch": ("da.add(a, da.full(9, 1.0))", "ValueError", "differ in length"),
-    "host array": ("da.add(np.ones(8, 'f4'), b)", "TypeError", "incompatible function arguments"),
-    "freed twice": ("a.free(); a.free()", "ValueError", "freed already"),
-    "exported after free": ("a.free(); a.__dlpack__()", "ValueError", "freed already"),
-    "used after free": ("a.free(); da.add(a, b)", "ValueError", "freed already"),
-    "no array": ("da.add(3, b)", "TypeError", "incompatible function arguments"),
-    "None": ("da.add(None, b)", "TypeError", "incompatible function arguments"),
-    "used capsule": (
+    ("DeviceError", "out of memory"): ["da.full(10**13, 1.0)", "da.full(2**62, 1.0)"],
+    ("DeviceError", "device"): ["da.full(8, 1.0, device=99)"],
+    ("ValueError", "differ in length"): ["da.add(a, da.full(9, 1.0))"],
+    ("ValueError", "freed already"): [
+        "a.free(); a.free()",
+        "a.free(); a.__dlpack__()",
+        "a.free(); da.add(a, b)",
+    ],
+    ("TypeError", "incompatible function arguments"): [
+        "da.add(np.ones(8, 'f4'), b)",
+        "da.add(3, b)",
+        "da.add(None, b)",
         "c = a.__dlpack__(); da.add(c, b); da.add(c, b)",
-        "TypeError",
-        "incompatible function arguments",
-    ),
-    "the caller's stream -1": (
         "da.add(a, b, stream=-1)",
-        "TypeError",
-        "incompatible function arguments",
-    ),
-    "stream=0": ("a.__dlpack__(stream=0)", "ValueError", "ambiguous"),
-    "stream=-2": ("a.__dlpack__(stream=-2)", "ValueError", "None, -1 or a stream"),
-    "copy": ("a.__dlpack__(copy=True)", "BufferError", "never copied"),
-    "other device": ("a.__dlpack__(dl_device=(1, 0))", "BufferError", "another device"),
-    "no owner": ("da.no_owner(8)", "RuntimeError", "copy"),
-    "a right label, for NumPy": (
-        "np.from_dlpack(Wrap(da.add_explicit(a, b)))",
-        "RuntimeError",
-        "Unsupported device",
-    ),
+    ],
+    ("ValueError", "ambiguous"): ["a.__dlpack__(stream=0)"],
+    ("ValueError", "None, -1 or a stream"): ["a.__dlpack__(stream=-2)"],
+    ("BufferError", "never copied"): ["a.__dlpack__(copy=True)"],
+    ("BufferError", "another device"): ["a.__dlpack__(dl_device=(1, 0))"],
+    ("RuntimeError", "copy"): ["da.no_owner(8)"],
+    ("RuntimeError", "Unsupported device"): ["np.from_dlpack(Wrap(da.add_explicit(a, b)))"],
 }
 WORKS = {
+    "labels": """
+add = da.add_template_only, da.add_explicit, da.add_labelled, da.add_untagged
+assert [device_of(f(a, b))[0] for f in add] == [1 if OLD else 2, 2, 2, 1]""",
+    "the device number is lost unless it is passed": """
+if da.mode == "host":
+    other = da.full(8, 1.0, device=1)
+    add = da.add_explicit, da.add_labelled, da.add_template_only
+    found = [device_of(f(other, other)) for f in add]
+    assert found == [(2, 1), (2, 1), (1 if OLD else 2, 0)], found""",
+    "what an array says of its mode": """
+assert hasattr(a, "__cuda_array_interface__") == (da.mode == "cuda")
+assert ("no GPU" in repr(a)) == (da.mode == "host")""",
+    # Stubs and py.typed are installed, and the stubs name all that the extension offers.
+    "the package is typed": """
+import ast, pathlib, device_arrays._ext as ext
+folder = pathlib.Path(ext.__file__).parent
+stub = ast.parse((folder / "_ext.pyi").read_text()).body
+named = {n.name for n in stub if hasattr(n, "name")}
+named |= {n.target.id for n in stub if hasattr(n, "target")}
+assert (folder / "py.typed").exists()
+assert {n for n in dir(ext) if not n.startswith("_")} <= named""",
     "every release's docstring claims a GPU": """
 assert "device='cuda'" in da.add_template_only.__doc__.rpartition('->')[2]""",
     "add": """
@@ -262,7 +201,7 @@ for odd in odds:
     # DLPack of before 1.0 cannot say that an array is constant.
     "a constant array is no output": PRODUCERS
     + """
-if NANOBIND != "2.1.0":
+if not OLD:
     constant = da.constant(8)
     refused(a, b, constant)
     assert da.to_host(da.add(constant, b)).tolist() == [2] * 8""",
@@ -270,7 +209,7 @@ if NANOBIND != "2.1.0":
     # conversion names none.
     "the producer is told the stream": PRODUCERS
     + """
-wishes = () if NANOBIND == "2.1.0" else ("max_version",)
+wishes = () if OLD else ("max_version",)
 p, out = Recorder(a), Recorder(da.full(8, 0.0), old=True)
 def asked(producer):
     asked, producer.asked = producer.asked, []
@@ -311,70 +250,68 @@ for wishes in {}, {"max_version": None}, {"max_version": (0, 8)}, one:
     c = a.__dlpack__(**wishes)
     assert (name(c), device_of(c), tensor(c).shape[0]) == (b"dltensor", (2, 0), 8), wishes""",
 }
-# Prints the name of each script before it runs, so that the last one is that of a crash.
+# Prints each script's first line before it runs, so that the last one is that of a crash.
 RUN_ALL = """
 import re
 def run(body):
     before = da.live()
-    try: exec(body, {"NANOBIND": NANOBIND, "live": lambda: da.live() - before})
+    try: exec(body, {"OLD": OLD, "live": lambda: da.live() - before})
     except Exception as error: return type(error).__name__, str(error)
     return "", ""
-for title, (body, error, message) in SCRIPTS.items():
-    print(title)
-    ended = run(body)
+for body, error, message in SCRIPTS:
+    print(body.strip().splitlines()[0])
+    ended = run(PRELUDE + body)
     gc.collect()
     if ended[0] != error or not re.search(message, ended[1]): print("FAILED", ended)
 """
 
 
-@each_release
+@pytest.mark.parametrize("nanobind", [OLD, NEW])
 def test_scripts(native, nanobind):
-    scripts = ERRORS | {title: (body, "", "") for title, body in WORKS.items()}
-    whole = {title: (PRELUDE + body, *ending) for title, (body, *ending) in scripts.items()}
-    output = native(f"NANOBIND = {nanobind!r}\nSCRIPTS = {whole!r}\n{RUN_ALL}", nanobind=nanobind)
-    assert output.splitlines() == list(whole)
-
-
-# --- streams
-
-RACE = """
-import cupy as cp
-a = da.full(1 << 20, 1.0)
-da.add(a, a)
-s, t = cp.cuda.Stream(non_blocking=True), cp.cuda.Stream(non_blocking=True)
-late = da.add(a, a, stream=s.ptr, late=200)
-total = da.to_host({call})
-assert (total == 4).all() == {right}, total
-"""
+    scripts = [(body, *ending) for ending, bodies in ERRORS.items() for body in bodies]
+    scripts += [(f"# {title}{body}", "", "") for title, body in WORKS.items()]
+    given = f"OLD = {nanobind == OLD}\nPRELUDE = {PRELUDE!r}\nSCRIPTS = {scripts!r}\n"
+    output = native(given + RUN_ALL, nanobind=nanobind)
+    assert output.splitlines() == [body.splitlines()[0] for body, *_ in scripts]
 
 
 @pytest.mark.parametrize(
-    "call, right",
-    [("da.add_unordered(late, late, t.ptr)", False), ("da.add_explicit(late, late, t.ptr)", True)],
+    "body",
+    [
+        "x = np.from_dlpack(Wrap(da.add_untagged(a, b)))\n"
+        "assert x.__dlpack_device__() == (1, 0)\nprint(x)",
+        "c = da.wrong_deleter(8)\ndel c",
+    ],
+    ids=["a wrong label", "the wrong deleter"],
 )
-def test_an_input_that_is_not_ready(on_gpu, call, right):
-    on_gpu(RACE.format(call=call, right=right))
+def test_what_is_deadly(native, body):
+    native(body, "signal = 'SIGSEGV'")
 
 
-def test_a_stream_may_be_gone_when_its_array_is_used(on_gpu):
-    """__cuda_array_interface__ names the legacy default stream, which waits, not the producer's."""
-    on_gpu("""
-import cupy as cp
+# --- what protected host memory cannot show: the order of streams
+
+ON_GPU = {
+    "an input that is not ready": """
+a = da.full(1 << 20, 1.0)
+da.add(a, a)
+s, t = cp.cuda.Stream(non_blocking=True), cp.cuda.Stream(non_blocking=True)
+for add, right in (da.add_unordered, False), (da.add_explicit, True):
+    late = da.add(a, a, stream=s.ptr, late=200)
+    total = da.to_host(add(late, late, t.ptr))
+    assert (total == 4).all() == right, (add, total)
+    s.synchronize()""",
+    # __cuda_array_interface__ names the legacy default stream, which waits, not the producer's.
+    "a stream may be gone when its array is used": """
 a = da.full(1 << 20, 1.0)
 da.add(a, a)
 s = cp.cuda.Stream(non_blocking=True)
 c = da.add(a, a, stream=s.ptr, late=200)
 del s
 assert c.__cuda_array_interface__["stream"] == 1
-assert (cp.asnumpy(cp.asarray(c)) == 2).all()
-""")
-
-
-def test_other_threads_run_while_memory_is_freed(on_gpu):
-    """cudaFree waits for the work that is under way; the interpreter does not."""
-    on_gpu("""
+assert (cp.asnumpy(cp.asarray(c)) == 2).all()""",
+    # cudaFree waits for the work that is under way; the interpreter does not.
+    "other threads run while memory is freed": """
 import threading, time
-import cupy as cp
 da.add(a, b)
 s = cp.cuda.Stream(non_blocking=True)
 def add(): return da.add(a, b, stream=s.ptr, late=500)
@@ -388,8 +325,15 @@ for make in add, (lambda: da.add_explicit(a, b, s.ptr, False, 500)):
     late = None
     waited, meanwhile = time.perf_counter() - start, len(counted) - before
     stop.set(); thread.join()
-    assert waited > 0.2 and meanwhile >= 5, (waited, meanwhile)
-""")
+    assert waited > 0.2 and meanwhile >= 5, (waited, meanwhile)""",
+}
+
+
+@pytest.mark.parametrize("title", ON_GPU)
+def test_on_the_gpu(title):
+    if not gpu.find():
+        pytest.skip("needs an NVIDIA GPU")
+    outcome("import cupy as cp" + ON_GPU[title], NEW, "gpu = true")
 
 
 SANITIZED = """
@@ -428,7 +372,7 @@ def test_the_sanitizer_is_content(tool):
     )
     if not gpu.find() or not sanitizer:
         pytest.skip("needs an NVIDIA GPU and compute-sanitizer")
-    header = read(cell("", 'build = "native"', "gpu = true", dependencies=pins(NEW), python=PYTHON))
+    header = read(cell("", 'build = "native"', "gpu = true", dependencies=PINS[NEW], python=PYTHON))
     made = create.make(header)
     checked = subprocess.run(
         [sanitizer, "--tool", tool, "--error-exitcode", "9", made.python, "-c", SANITIZED],
@@ -441,23 +385,7 @@ def test_the_sanitizer_is_content(tool):
     )
 
 
-# --- the package, and the pages of host mode
-
-
-def test_the_package_is_typed(native):
-    """Stubs and py.typed are installed, and the stubs name all that the extension offers."""
-    files = native(
-        "import os, device_arrays._ext as ext\nprint(os.path.dirname(ext.__file__))\n"
-        "print(sorted(n for n in dir(ext) if not n.startswith('_')))"
-    ).splitlines()
-    folder, names = Path(files[0]).expanduser(), ast.literal_eval(files[1])
-    stub = ast.parse((folder / "_ext.pyi").read_text())
-    defined = {
-        getattr(node, "name", None) or node.target.id
-        for node in stub.body
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AnnAssign))
-    }
-    assert (folder / "py.typed").exists() and set(names) <= defined
+# --- the pages of host mode
 
 
 def test_pages_that_cannot_be_protected(tmp_path):
@@ -489,17 +417,13 @@ da.full(8, 1.0)"""
 
 @pytest.fixture
 def header():
-    return read(cell("", 'build = "native"', dependencies=pins(NEW), python=PYTHON))
+    return read(cell("", 'build = "native"', dependencies=PINS[NEW], python=PYTHON))
 
 
 @pytest.fixture
 def copy(tmp_path, monkeypatch):
     """A repository of its own, with a native/ that may be broken."""
-    (tmp_path / "native").mkdir()
-    for source in [p for p in (ROOT / "native").rglob("*") if p.is_file()]:
-        target = tmp_path / source.relative_to(ROOT)
-        target.parent.mkdir(exist_ok=True)
-        target.write_bytes(source.read_bytes())
+    shutil.copytree(ROOT / "native", tmp_path / "native")
     monkeypatch.chdir(tmp_path)
     return tmp_path / "native"
 
@@ -531,30 +455,45 @@ def test_without_a_clone(header, monkeypatch, tmp_path):
     monkeypatch.setattr(build, "ROOT", tmp_path)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(EnvironmentFailure, match="open the notebook from a clone"):
-        build.build(header, create.make(header))
-
-
-def test_a_build_is_made_once(header):
-    made, lines = create.make(header), []
-    first = build.build(header, made)
-    assert build.build(header, made, lines.append) == first
-    assert not lines
+        build.source_of(header)
 
 
 def test_the_key_knows_mode_and_sources(header, copy):
     made = create.make(header)
     keys = {build.key(header, made, copy, "host"), build.key(header, made, copy, "cuda")}
-    (copy / "src" / "device.h").write_text("// changed\n" + (copy / "src" / "device.h").read_text())
+    (copy / "src" / "device.h").write_text("// changed")
     assert len(keys | {build.key(header, made, copy, "host")}) == 3
+
+
+def test_two_notebooks_build_once_and_again_what_is_damaged(header, small):
+    made, lines = create.make(header), []
+
+    def both():
+        with ThreadPoolExecutor() as pool:
+            ended = pool.map(lambda _: build.build(header, made, lines.append), range(2))
+            (modules,) = set(ended)
+        return modules / "small" / "libsmall.so", str(lines).count("compiling")
+
+    library, compiled = both()
+    assert library.exists() and compiled == 1
+    library.write_bytes(b"")
+    assert both() == (library, 2) and library.read_bytes()
+    assert both() == (library, 2)
 
 
 def test_a_failing_build_shows_what_the_compiler_said(header, small):
     (small / "small.cpp").write_text('\nint broken = "text";\n')
-    with pytest.raises(
-        EnvironmentFailure,
-        match=r"(?s)^native/ could not be built in mode host.*small\.cpp:2.*invalid conversion",
-    ):
+    shown = r"(?s)^native/ could not be built in mode host.*small\.cpp:2.*invalid conversion"
+    with pytest.raises(EnvironmentFailure, match=shown):
         build.build(header, create.make(header))
+
+
+def test_cuda_without_nvcc(header, copy, tmp_path):
+    text = (copy / "CMakeLists.txt").read_text()
+    (copy / "CMakeLists.txt").write_text(text.replace("check_language(CUDA)", ""))
+    shown = "could not be built in mode cuda: nvcc from CUDA Toolkit 12 or 13 is required"
+    with pytest.raises(EnvironmentFailure, match=shown):
+        build.install(copy, "cuda", create.make(header), tmp_path / "out", uv.silent)
 
 
 @pytest.mark.parametrize("name", ["bindings", "device_host", "experiments"])
@@ -562,58 +501,22 @@ def test_a_source_compiles_by_itself(header, name):
     """A build for the host puts several into one unit, where one may lack what another has."""
     made = create.make(header)
     ask = [made.python, "-c", "import sysconfig; print(sysconfig.get_path('include'))"]
-    folders = subprocess.check_output(ask, text=True).strip(), made.site / "nanobind/include"
-    command = [
-        "c++",
-        "-std=c++17",
-        "-fsyntax-only",
-        *(f"-I{folder}" for folder in folders),
-        ROOT / f"native/src/{name}.cpp",
-    ]
-    said = subprocess.run(command, capture_output=True, text=True)
-    assert said.returncode == 0, said.stderr
-
-
-def test_cuda_without_nvcc(header, copy, tmp_path):
-    text = (copy / "CMakeLists.txt").read_text()
-    (copy / "CMakeLists.txt").write_text(text.replace("check_language(CUDA)", ""))
-    with pytest.raises(
-        EnvironmentFailure,
-        match=r"could not be built in mode cuda: nvcc from CUDA Toolkit 12 or 13 is required",
-    ):
-        build.install(copy, "cuda", create.make(header), tmp_path / "out", lambda line: None)
-
-
-def test_two_notebooks_build_once(header, small):
-    made, lines = create.make(header), []
-    threads = [
-        threading.Thread(target=build.build, args=(header, made, lines.append)) for _ in range(2)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sum(line.startswith("compiling") for line in lines) == 1
-    assert (build.build(header, made) / "small" / "libsmall.so").exists()
+    headers = subprocess.check_output(ask, text=True).strip()
+    command = ["c++", "-std=c++17", "-fsyntax-only", f"-I{headers}"]
+    command += [f"-I{made.site}/nanobind/include", ROOT / f"native/src/{name}.cpp"]
+    ended = subprocess.run(command, capture_output=True)
+    assert ended.returncode == 0, ended.stderr
 
 
 def test_without_a_word_about_the_mode_it_is_chosen(header, tmp_path):
     """`pip install ./native`: CUDA where a GPU and nvcc are found, else host."""
     tools = create.make(header)
-    command = [
-        tools.root / "bin/cmake",
-        "-S",
-        ROOT / "native",
-        "-B",
-        tmp_path,
-        "-G",
-        "Ninja",
+    command = [tools.root / "bin/cmake", "-S", ROOT / "native", "-B", tmp_path, "-G", "Ninja"]
+    command += [
         f"-DPython_EXECUTABLE={tools.python}",
-        f"-DCMAKE_MAKE_PROGRAM={tools.root}/bin/ninja",
         f"-Dnanobind_DIR={tools.site}/nanobind/cmake",
     ]
-    said = subprocess.run(
-        command, env=uv.variables(), capture_output=True, text=True, check=True
-    ).stdout
-    mode = re.search(r"device_arrays: mode (\w+)", said)[1]
+    command += [f"-DCMAKE_MAKE_PROGRAM={tools.root}/bin/ninja"]
+    ended = subprocess.run(command, env=uv.variables(), capture_output=True, text=True)
+    mode = re.search(r"device_arrays: mode (\w+)", ended.stdout)[1]
     assert mode == "host" if not gpu.find() else mode in ("cuda", "host")

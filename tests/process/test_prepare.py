@@ -45,7 +45,7 @@ def test_without_a_gpu_environments_of_gpu_cells_are_skipped_unless_all_are_want
 ):
     assert prepare.prepare([], every) == 0
     assert made.environments == keys(gpu=every) and made.builds == {("native", False)}
-    assert ("used only by GPU cells (no NVIDIA GPU found)" in capsys.readouterr().out) != every
+    assert ("(used only by GPU cells; no NVIDIA GPU found)" in capsys.readouterr().out) != every
 
 
 def test_with_a_gpu_it_builds_for_it_too(made):
