@@ -11,6 +11,7 @@ from casebook.cells import repository
 from casebook.cells.repository import ROOT
 
 BOOKS = chapters.load()
+TEMPLATE = chapters.at(ROOT / "casebook/authoring/template.ipynb")
 HEADINGS = [
     "The symptom",
     "Without a GPU",
@@ -31,6 +32,7 @@ SHORT = {
 }  # what a short case may leave out
 
 each_chapter = pytest.mark.parametrize("book", BOOKS, ids=lambda book: book.name)
+each_notebook = pytest.mark.parametrize("book", [*BOOKS, TEMPLATE], ids=lambda book: book.name)
 
 
 def markdown(book):
@@ -43,7 +45,7 @@ def test_outputs_and_receipt_fit(book):
         pytest.fail("\n".join(found), pytrace=False)
 
 
-@each_chapter
+@each_notebook
 def test_form(book):
     """Chapters (01 to 09) have all sections and three exercises; short cases may leave some out."""
     other = {"Exercise": "Exercises", "What the threads said": "What the article said"}
@@ -60,7 +62,7 @@ def test_form(book):
         assert len(book.cells) <= 12, f"{len(book.cells)} code cells"
 
 
-@each_chapter
+@each_notebook
 def test_setup_cell_is_the_same_everywhere_and_names_the_address(book):
     setup = [cell for cell in book.cells if "setup" in cell.tags]
     assert [cell.number for cell in setup] == [1]
@@ -68,7 +70,7 @@ def test_setup_cell_is_the_same_everywhere_and_names_the_address(book):
     assert f'"casebook[gpu] @ git+{repository.ADDRESS}"' in setup[0].source
 
 
-@each_chapter
+@each_notebook
 def test_plain_markdown_only(book):
     assert not re.search(r"(?m)^(```\{|:::|\{[a-z]+\}`)", markdown(book))
 

@@ -1,15 +1,20 @@
 """The stored form of a notebook, and what is never stored."""
 
 import copy
+import shutil
 import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 from example import execute_here, write_chapter
+from helpers import ROOT
 
 from casebook.authoring import execute
-from casebook.errors import CasebookError
+from casebook.authoring.chapters import Chapter
+from casebook.authoring.checks import problems
+from casebook.environments import create
+from casebook.errors import CasebookError, EnvironmentFailure
 from casebook.execution.modules import FOLDERS
 
 sys.path += map(str, FOLDERS)
@@ -107,6 +112,18 @@ def test_answers_and_drawings_are_folded_and_other_metadata_goes(tmp_path):
     nbformat.validate(chapter.notebook)
     for cell, other in zip(chapter.notebook.cells, before.cells, strict=True):
         assert {**cell, "metadata": {}} == {**other, "metadata": {}}
+
+
+def test_a_copy_of_the_template_runs_and_has_no_problem(tmp_path):
+    template = ROOT / "casebook/authoring/template.ipynb"
+    for file in (template, template.with_suffix(".yml")):
+        shutil.copy(file, tmp_path / f"25-name{file.suffix}")
+    chapter = Chapter(tmp_path / "25-name.ipynb")
+    try:
+        create.make(chapter.cells[1].header)
+    except EnvironmentFailure as error:
+        pytest.skip(str(error))
+    assert problems(execute_here(chapter)) == []
 
 
 class Client:
