@@ -30,7 +30,8 @@ PAGE = (ROOT / "book/run.md").read_text().split("\n## On a JupyterHub\n")[1].spl
 
 
 def block(kind):
-    return "\n".join(re.findall(rf"(?s)```(?:{{code-block}} )?{kind}\n(.*?)\n```", PAGE))
+    """The page's first block of that kind."""
+    return re.search(rf"(?s)```(?:{{code-block}} )?{kind}\n(.*?)\n```", PAGE)[1]
 
 
 @pytest.fixture
@@ -92,7 +93,7 @@ def test_a_student_takes_what_the_administrator_made(hub, monkeypatch):
     ran = nbformat.read(path, 4).cells
     texts = ["".join(o.get("text", "") for o in cell.outputs) for cell in ran]
     for cell, text in zip(cells[1:], texts[1:], strict=False):
-        ending = NO_GPU if cell.needs_gpu else f"as expected: {cell.header.ending}"
+        ending = NO_GPU if cell.needs_gpu else f"as expected: {cell.header.expected.ending}"
         assert ending in text
     lines = re.findall(r"\[\d+/\d+\].*", texts[-1])
     assert lines and all(line.rstrip().endswith(f", in {hub}/casebook") for line in lines)
