@@ -1,18 +1,21 @@
 """Fixtures of the tests of the tooling."""
 
+import functools
+import http.server
 import os
-import re
 import shutil
+import threading
 from contextlib import contextmanager
 
 import pytest
 import sample
-from bs4 import BeautifulSoup
 from helpers import ROOT, SIX, cell, lock
 from IPython.core.interactiveshell import InteractiveShell
 from jupyter_client.manager import start_new_kernel
+from page_checks import WIDE
 
 from casebook.cells.header import read
+from casebook.cells.repository import ADDRESS
 from casebook.environments import create, gpu, uv
 from casebook.errors import EnvironmentFailure
 from casebook.magics import load
@@ -101,51 +104,92 @@ def browser():
         pytest.skip("this machine has no Chromium")
     with playwright.sync_playwright() as started:
         found = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"], timeout=0)
-        playwright.expect.set_options(
-            timeout=60_000
-        )  # ms; what a busy machine does in 5 s is no promise
+        # Milliseconds: what a busy machine does in 5 s is no promise.
+        playwright.expect.set_options(timeout=60_000)
         yield found
         found.close()
 
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory, worker_id):
-    """Folder of the site and the builder's complaints. The first worker that needs it builds it."""
+    """Folder of the site and what the builder said. The first worker that needs it builds it."""
     base = tmp_path_factory.getbasetemp()
     folder = (base if worker_id == "master" else base.parent) / "site"
     log = folder / "build.log"
     with lock(folder.with_suffix(".lock")):
         if not log.exists():
             folder.mkdir()
-            said = complaints(sample.build(sample.copy(folder)))
-            log.write_text(
-                re.sub(r"\x1b\[[\d;]*m", "", said).replace(f"{folder}/", ""), encoding="utf-8"
-            )
+            log.write_text(sample.build(sample.copy(folder)), encoding="utf-8")
     return folder / "_build/html", log.read_text("utf-8")
-
-
-def complaints(built):
-    """Nothing for a build that went well, else the lines that say why it did not."""
-    if built.returncode == 0:
-        return ""
-    lines = re.findall(r".*(?:WARNING|ERROR|Error:|Exception).*", built.stdout)
-    return "\n".join(lines) or built.stdout
 
 
 @pytest.fixture(scope="session")
 def site(built):
     """Folder of the built site; skips if it cannot be built, and test_the_site_builds fails."""
-    folder, why = built
-    if why:
+    if not (built[0] / "index.html").exists():
         pytest.skip("the site does not build; test_the_site_builds says why")
-    return folder
+    return built[0]
 
 
-@pytest.fixture(scope="session")
-def pages(site):
-    """All pages, parsed, by their path."""
-    return {
-        path: BeautifulSoup(path.read_text("utf8"), "html.parser")
-        for path in site.rglob("*.html")
-        if not {"_static", "_templates"} & set(path.parts)
-    }
+@pytest.fixture(scope="module")
+def server(site):
+    """Address that serves the site, in a folder as on GitHub Pages: the 404 page relies on it."""
+    prefix = f"/{ADDRESS.rpartition('/')[2]}"
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"  # one connection for many files
+
+        def log_message(self, *_):
+            pass
+
+        def translate_path(self, path):
+            return super().translate_path(path.removeprefix(prefix))
+
+    handler = functools.partial(Quiet, directory=site)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as started:
+        threading.Thread(target=started.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{started.server_port}{prefix}"
+        started.shutdown()
+
+
+@pytest.fixture(scope="module")
+def tab(browser, server):
+    """A page for all tests of a file, as each new one costs a second of processor time; and what is
+    wrong: what is logged, and requests that leave the site."""
+    wrong = []
+
+    def log(message):
+        if message.type in ("error", "warning"):
+            wrong.append(f"{message.location.get('url')}: {message.text}")
+
+    def look(request):
+        if not request.url.startswith((server, "data:")):
+            wrong.append(request.url)
+
+    page = browser.new_page(
+        reduced_motion="reduce", permissions=["clipboard-read", "clipboard-write"]
+    )
+    page.set_default_timeout(0)  # pytest's limit is enough: a page may take a minute
+    page.on("console", log)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("request", look)
+    yield page, wrong
+    page.close()
+
+
+@pytest.fixture
+def visit(tab, server):
+    """Opens a page: `visit("book/run", color_scheme="dark")`. At the end nothing was wrong."""
+    page, wrong = tab
+
+    def open_page(name, viewport=WIDE, color_scheme="light"):
+        page.set_viewport_size(viewport)
+        page.emulate_media(media="null", color_scheme=color_scheme)
+        page.goto(f"{server}/{name}.html")
+        return page
+
+    yield open_page
+    page.evaluate("localStorage.clear()")
+    found = wrong.copy()
+    wrong.clear()
+    assert not found

@@ -1,6 +1,9 @@
-"""The site that its tests look at: the book and one more chapter, with a cell of each kind."""
+"""The site that its tests look at: the book, a chapter with a cell of each kind, one with markup in
+its data files, and a page with links that lead nowhere. The build executes nothing."""
 
+import itertools
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -8,9 +11,29 @@ from pathlib import Path
 
 import yaml
 from helpers import ROOT
+from jsonschema import Draft202012Validator, FormatChecker
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output, writes
 
-SAMPLE = "notebooks/98-sample"
+from casebook.authoring import publish
+from casebook.authoring.chapters import Chapter
+from casebook.authoring.facts import schema
+from casebook.authoring.releases import evidence
+
+SAMPLE, MARKED, LOST = "notebooks/98-sample", "notebooks/97-markup", "book/lost"
+MARKUP = (
+    "``\"'><script>document.title = 'owned'</script> <img src=x onerror=document.title='owned'>"
+)
+LOST_PAGE = """# A page whose links lead nowhere
+
+It describes itself.
+
+```{exported} 98-sample no-such-id
+```
+```{mistakes} 97-markup
+```
+[lost](lost-page.md) [lost](../notebooks/98-sample.ipynb#lost-anchor) {doc}`lost-document`
+"""
+LOST_LINES = ("no-such-id", "lost-page", "lost-anchor", "lost-document")
 FACTS = """
 kind: [crash, slow]
 libraries: [NumPy, Numba's built-in CUDA target]
@@ -19,7 +42,7 @@ faults:
 - id: example
   see: A division breaks
   messages: ["ZeroDivisionError: division by zero"]
-  do: "`n / max(d, 1)`"
+  do: "`max(d, 1)`"
   affected: {numpy: <=2.4.6}
 versions: {numpy: {cpu: probe}}
 """
@@ -63,7 +86,7 @@ One sentence.
 <!-- card: written from the facts -->
 | You see | Do | Affected | Fixed in |
 |---|---|---|---|
-| {SEEN} | `n / max(d, 1)` | NumPy ≤ 2.4.6 | not yet |
+| {SEEN} | `max(d, 1)` | NumPy ≤ 2.4.6 | not yet |
 
 **Libraries:** NumPy, Numba's built-in CUDA target
 <!-- end of the card -->"""
@@ -125,42 +148,83 @@ def sample():
         shows("table()", TABLE),
         prints("columns()", f"name{' ' * 40}value{' ' * 60}unit\n" * 4),
         shows("drawing()", DARK_FIGURE),
+        new_markdown_cell("## How we know"),
     ]
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     return new_notebook(cells=cells, metadata={"kernelspec": kernel})
 
 
+def with_markup(document, schema):
+    """The document with markup in every text that its schema allows it in: in the place of the
+    text, or at its end."""
+    numbers = itertools.count()
+    hostile = changed(document, lambda text: f"{MARKUP} {next(numbers)}")
+    restore(hostile, changed(document, lambda text: f"{text} {MARKUP} {next(numbers)}"), schema)
+    restore(hostile, document, schema)
+    return hostile
+
+
+def changed(value, change):
+    """A copy of nested lists and tables, with every text changed."""
+    if isinstance(value, dict):
+        return {key: changed(one, change) for key, one in value.items()}
+    if isinstance(value, list):
+        return [changed(one, change) for one in value]
+    return change(value) if isinstance(value, str) else value
+
+
+def restore(document, original, schema):
+    """Put back what the schema refuses."""
+    errors = Draft202012Validator(schema, format_checker=FormatChecker()).iter_errors(document)
+    for place in [list(error.absolute_path) for error in errors]:
+        inside, instead = document, original
+        for key in place[:-1]:
+            inside, instead = inside[key], instead[key]
+        inside[place[-1]] = instead[place[-1]]
+
+
+def add_markup(folder):
+    """A case that is a copy of chapter 04, but with markup in every text of its data files."""
+    facts = yaml.safe_load((ROOT / "notebooks/04-fused-scalars.yml").read_text())
+    facts["faults"].append({"id": "words", "see": "a", "do": "b", "affected": "c"})
+    path = folder / f"{MARKED}.yml"
+    path.write_text(yaml.safe_dump(with_markup(facts, schema().schema)))
+    releases = [release | {"library": "marked"} for release in RELEASES]
+    rows = with_markup(releases, json.loads(evidence.SCHEMA.read_text()))
+    (folder / f"{MARKED}.versions.json").write_text(json.dumps(rows))
+    notebook = path.with_suffix(".ipynb")
+    shutil.copy(ROOT / "notebooks/04-fused-scalars.ipynb", notebook)
+    chapter = Chapter(notebook)
+    chapter.notebook.cells[0].source = publish.with_card(chapter)
+    chapter.write()
+
+
 def copy(folder):
-    """The sources of the site, with one more chapter."""
+    """The sources of the site with the sample, the case with markup, and a page of lost links."""
     for name in ("book", "notebooks"):
-        ignored = shutil.ignore_patterns("__pycache__", ".*")
-        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
-    toc["parts"][0]["chapters"].append({"file": SAMPLE})
-    return complete(folder, toc)
-
-
-def small(folder, page):
-    """The sources of a site of one page and the sample, with the book's settings and extension."""
-    for name in ("_ext", "_static"):
-        shutil.copytree(ROOT / "book" / name, folder / "book" / name)
-    (folder / "notebooks").mkdir()
-    (folder / "book/page.md").write_text(page)
-    toc = {"format": "jb-book", "root": "book/page", "chapters": [{"file": SAMPLE}]}
-    return complete(folder, toc)
-
-
-def complete(folder, toc):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "_config.yml", folder)
     (folder / f"{SAMPLE}.ipynb").write_text(writes(sample()))
     (folder / f"{SAMPLE}.yml").write_text(FACTS)
     (folder / f"{SAMPLE}.versions.json").write_text(json.dumps(RELEASES))
+    add_markup(folder)
+    (folder / f"{LOST}.md").write_text(LOST_PAGE)
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
+    toc["parts"][0]["chapters"] += [{"file": name} for name in (MARKED, SAMPLE, LOST)]
     (folder / "_toc.yml").write_text(yaml.safe_dump(toc))
     return folder
 
 
 def build(folder):
-    command = Path(sys.executable).with_name("jupyter-book"), "build", ".", "-W", "--keep-going"
-    return subprocess.run(
-        [*command, "-n"], cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
+    """What the builder says, without colours and without the folder's path."""
+    builder = Path(sys.executable).with_name("jupyter-book")
+    command = [builder, "build", ".", "-W", "--keep-going", "-n"]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    said = subprocess.run(command, cwd=folder, text=True, **streams).stdout
+    return re.sub(r"\x1b\[[\d;]*m", "", said).replace(f"{folder}/", "")
+
+
+def complaints(said):
+    """Lines that say what is wrong. The builder itself ends with a RuntimeError for any of them."""
+    wrong = re.compile(r"WARNING|ERROR|(?<!Runtime)Error:|Exception")
+    return [line for line in said.splitlines() if wrong.search(line)]

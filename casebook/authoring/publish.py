@@ -64,7 +64,10 @@ def fixed(fault: Fault) -> str:
 
 def code(text: str) -> str:
     """A text as code in Markdown."""
-    return f"`` {text} ``" if "`" in text else f"`{text}`"
+    if "`" not in text:
+        return f"`{text}`"
+    fence = "`" * (1 + max(map(len, re.findall("`+", text))))
+    return f"{fence} {text} {fence}"
 
 
 def thread(path: str) -> str:

@@ -6,42 +6,27 @@ Notebooks are read through `casebook.authoring.chapters` and `casebook.cells.hea
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
-from . import (
-    address,
-    cards,
-    errors,
-    export,
-    folds,
-    highlighting,
-    icons,
-    outputs,
-    pinned,
-    postprocess,
-    receipt,
-    status,
-    teach,
-    versions,
+FEATURES = (
+    "address",
+    "highlighting",
+    "pinned",
+    "outputs",
+    "export",
+    "folds",
+    "cards",
+    "errors",
+    "status",
+    "versions",
+    "teach",
+    "receipt",
+    "postprocess",
+    "icons",
 )
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    for part in (
-        address,
-        highlighting,
-        pinned,
-        outputs,
-        export,
-        folds,
-        cards,
-        errors,
-        status,
-        versions,
-        teach,
-        receipt,
-        postprocess,
-        icons,
-    ):
-        part.setup(app)
+    for name in FEATURES:
+        app.setup_extension(f"bookext.{name}")
     app.add_css_file("book.css")
     app.add_js_file("paper.js", loading_method="defer")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

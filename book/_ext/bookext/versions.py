@@ -1,4 +1,4 @@
-"""What each release does: a strip under a case's card, and the page Versions with its file."""
+"""What each release does: strips in *How we know*, and the page Versions with its file."""
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
@@ -87,13 +87,12 @@ def render(macro: str, *values: Any) -> nodes.raw:
 
 
 def show_strips(app: Sphinx, tree: nodes.document) -> None:
+    """Put the strips of a chapter into its section *How we know*, before the text."""
     chapter = notebook.chapter(app, app.env.docname)
-    card = next(tree.findall(nodes.table), None)
-    if chapter and card:
-        app.env.note_dependency(str(evidence.path(chapter)))
-        strips = [strip(name, rows) for (name,), rows in by(runs(chapter), "library")]
-        place = card.parent.index(card) + 1
-        card.parent[place:place] = strips
+    for section in list(tree.findall(nodes.section)) if chapter else ():
+        if section[0].astext() == "How we know":
+            app.env.note_dependency(str(evidence.path(chapter)))
+            section[1:1] = [strip(name, rows) for (name,), rows in by(runs(chapter), "library")]
 
 
 def strip(library: str, rows: list[Row]) -> nodes.raw:

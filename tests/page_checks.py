@@ -1,0 +1,60 @@
+"""Looks at a page in the browser: what axe says of it, and what is clipped."""
+
+import functools
+
+from axe_playwright_python.sync_playwright import Axe
+
+WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+EVERY_RULE = {"resultTypes": ["violations"], "preload": False}  # best practices included
+COLOURS = EVERY_RULE | {"runOnly": ["color-contrast", "link-in-text-block"]}  # of a theme
+# A chapter has thousands of coloured words, Versions as many marks. Those of one class in one kind
+# of cell look alike: one of each stays.
+THIN_OUT = """() => {
+  const seen = new Set();
+  const cell = "div.cell :is(pre span:not(:has(span)), .bar, .export, .permalink)";
+  const marks = ".versions td span span";
+  for (const part of document.querySelectorAll(`${cell}, ul.messages > li, ${marks}`)) {
+    let look = "";
+    for (let place = part; place.localName != "article"; place = place.parentElement)
+      look += place.localName + place.className + "/";
+    seen.has(look) ? part.remove() : seen.add(look);
+  }
+}"""
+# What is wider than its box and does not show it: by a shadow at the edge, which is a ground that
+# moves with the content.
+CLIPPED = """() => [...document.querySelectorAll("article *")].filter(part => {
+  if (part.scrollWidth <= part.clientWidth + 1 || !part.clientWidth) return false;
+  const style = getComputedStyle(part);
+  if (style.overflowX == "visible") return false;
+  const inside = [...part.querySelectorAll("table, tr, th, td")];
+  const grounds = inside.map(one => getComputedStyle(one).backgroundColor);
+  const hidden = grounds.some(ground => ground != "rgba(0, 0, 0, 0)");
+  const moves = style.backgroundAttachment.includes("local")
+    && style.backgroundImage.includes("gradient");
+  return hidden || !(style.overflowX == "auto" && moves);
+}).map(part => `${part.closest(".cell")?.id ?? ""} ${part.localName}.${part.className}: `
+  + part.textContent.trim().slice(0, 60))"""
+
+
+def names(site):
+    """The pages that a reader can come to, and those that tests add."""
+    folders = ("book", "notebooks")
+    pages = [
+        f"{folder}/{path.stem}" for folder in folders for path in (site / folder).glob("*.html")
+    ]
+    return [*sorted(pages), "search", "404"]
+
+
+@functools.cache
+def script():
+    return Axe().axe_script
+
+
+def violations(page, options):
+    """What axe finds on a page, a line each."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(script())
+        page.evaluate(THIN_OUT)
+    found = page.evaluate("options => axe.run(options).then(found => found.violations)", options)
+    where = f"{page.url.rpartition('/')[2]}, {page.viewport_size['width']}"
+    return [f"{where}, {rule['id']}: {n['html'][:120]}" for rule in found for n in rule["nodes"]]

@@ -1,0 +1,18 @@
+"""Accessibility: axe over every page of the site, wide and narrow, light and dark."""
+
+import pytest
+from page_checks import COLOURS, EVERY_RULE, PHONE, WIDE, names, violations
+
+
+@pytest.mark.timeout(1800)
+def test_every_page_is_accessible(visit, server, site):
+    page, problems = visit("404"), []
+    for name in names(site):
+        page.goto(f"{server}/{name}.html")
+        for screen in (PHONE, WIDE):
+            page.set_viewport_size(screen)
+            problems += violations(page, EVERY_RULE)
+        page.emulate_media(color_scheme="dark")
+        problems += violations(page, COLOURS)
+        page.emulate_media(color_scheme="light")
+    assert not problems, "\n".join(problems)
