@@ -209,6 +209,8 @@ class Summary:
         return [why for why in self.skipped if required and not re.search("GPU|driver", why)]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if not self.seconds:
+            return
         terminalreporter.section("summary")
         for title, lines in (
             ("chapters", self.chapters()),
@@ -246,12 +248,13 @@ class Summary:
             yield f"{self.total(files)} (in {counted(files, 'file')})"
 
     def reasons(self) -> Iterator[str]:
-        """At most ten lines."""
-        for why, count in self.skipped.most_common(9):
-            mark = " NOT ALLOWED" if why in self.forbidden() else ""
-            yield f"{count} × {why}{mark}"
-        if rest := self.skipped.most_common()[9:]:
-            yield f"{sum(count for _, count in rest)} × other reasons; `-rs` shows them"
+        """At most ten lines, those that are not allowed first."""
+        forbidden = self.forbidden()
+        counts = sorted(self.skipped.items(), key=lambda item: (item[0] not in forbidden, -item[1]))
+        for why, count in counts[:9]:
+            yield f"{count} × {why}{' NOT ALLOWED' * (why in forbidden)}"
+        if len(counts) > 9:
+            yield f"{sum(count for _, count in counts[9:])} × other reasons; `-rs` shows them"
 
     def times(self) -> Iterator[str]:
         slowest = ", ".join(
