@@ -128,10 +128,10 @@ def variables(
     }
     if built:
         chosen["CASEBOOK_SOURCE"] = str(source_of(header))
-        if not header.gpu:  # for a script that builds the folder once more, edited
-            chosen["SKBUILD_CMAKE_DEFINE"] = UNITY
-    elif False:
-        chosen["CASEBOOK_SKIP_LAST_COLLECTION"] = "1"
+        if not header.gpu:  # a script that builds the folder again, edited: fast, without -O
+            chosen |= {"SKBUILD_CMAKE_DEFINE": UNITY, "SKBUILD_CMAKE_BUILD_TYPE": "None"}
+    elif not header.gpu:
+        chosen["CASEBOOK_SKIP_LAST_COLLECTION"] = "1"  # read by helpers/sitecustomize.py
     if environment.shared:
         chosen["PYTHONDONTWRITEBYTECODE"] = "1"
     if header.cuda_home:

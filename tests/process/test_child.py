@@ -6,8 +6,9 @@ import sys
 from dataclasses import replace
 
 import pytest
-from helpers import ROOT
+from helpers import ROOT, cell
 
+from casebook.cells.header import read
 from casebook.cells.notebook import Notebook
 from casebook.environments import create
 from casebook.errors import EnvironmentFailure
@@ -110,6 +111,20 @@ print(timing.__file__, sys.path[-1], sys.path.count(sys.path[-1]), sys.excepthoo
     *found, hook = "".join(texts).split()
     assert found == [str(HELPERS / "timing.py"), str(FOLDERS[-1]), "1"]
     assert hook != "show"
+
+
+CYCLE = """
+class Cycle:
+    def __del__(self): print("collected")
+cycle = Cycle()
+cycle.itself = cycle
+"""
+
+
+@pytest.mark.parametrize("gpu, printed", [(True, "collected\n"), (False, "")])
+def test_the_garbage_collection_at_exit_is_left_out_where_no_gpu_is_needed(gpu, printed):
+    header = replace(read(cell("")), gpu=gpu)
+    assert run(CYCLE, header, lambda text: None).output == printed
 
 
 def test_outside_of_a_script_tracebacks_are_python_s_own():
