@@ -6,12 +6,10 @@ does not matter. Whatever a notebook does is a row with a reason, and the next o
 It is a help for teachers and no exam: code that wants to deceive it can.
 """
 
-import ast
 import csv
 import json
 import os
 import re
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
@@ -60,7 +58,7 @@ Cells = list[tuple[str, str]]  # id and source of each code cell
 
 
 def grade(folder: Path, out: str | Path, limit: float) -> int:
-    """Judge every notebook below a folder, print who solved what, and write it to a CSV file."""
+    """Judge every notebook below a folder: a line for each, and a CSV file with all words."""
     paths = notebooks(folder)
     if not paths:
         raise WrongUse(f"no notebook below {folder}")
@@ -69,19 +67,12 @@ def grade(folder: Path, out: str | Path, limit: float) -> int:
     books, rows = [book for book in chapters.load() if exercises(book)], []
     submitted = [(path, read(path)) for path in paths]  # before any of their code runs
     for number, (path, cells) in enumerate(submitted, 1):
-        start = time.monotonic()
         found = list(judge(path.relative_to(folder), cells, books, limit))
         rows += found
         write(rows, out)
-        solved = sum(row.outcome == "solved" for row in found)
-        what = (
-            f"{solved} of {len(found)} solved"
-            if found[0].exercise
-            else f"{found[0].outcome}, {found[0].words}"
-        )
-        seconds = time.monotonic() - start
-        print(f"[{number}/{len(paths)}] {found[0].file}: {what}, {seconds:.1f} s", flush=True)
-    print(f"\n{table(rows)}\n\n{out}")
+        words = ", ".join(row.outcome if row.exercise else row.words for row in found)
+        print(f"[{number}/{len(paths)}] {found[0].file}: {words}", flush=True)
+    print(out)
     return 0
 
 
@@ -193,26 +184,12 @@ def attempt(book: Chapter, one: Exercise, cells: Cells, limit: float) -> tuple[s
     return verdict(outputs, asked, praise([cell.source for cell in one.asked]))
 
 
-def praise(sources: Iterable[str]) -> list[re.Pattern[str]]:
+def praise(sources: Iterable[str]) -> re.Pattern[str]:
     """The lines beginning with "Correct" that checks can print: texts in their code and helpers."""
-    found = []
-    for source in sources:
-        for code in (source, *imported(source).values()):
-            tree = ast.parse(re.sub(r"(?m)^%.*", "", code))
-            found += [pattern(node).partition("\\\n")[0] for node in ast.walk(tree)]
-    return [re.compile(text) for text in found if text.startswith("Correct")]
-
-
-def pattern(node: ast.AST) -> str:
-    """A regular expression for the text of an expression; `.*` for what is computed."""
-    match node:
-        case ast.Constant(value=str(text)):
-            return re.escape(text)
-        case ast.JoinedStr():
-            return "".join(map(pattern, node.values))
-        case ast.BinOp(op=ast.Add()):
-            return pattern(node.left) + pattern(node.right)
-    return ".*"
+    codes = [code for source in sources for code in (source, *imported(source).values())]
+    texts = [text for _, text in re.findall(r"""(["'])(Correct.*?)\1""", "\n".join(codes))]
+    patterns = [re.sub(r"\\\{.*?\\\}", ".*", re.escape(text)) for text in texts]
+    return re.compile("|".join(patterns) or "(?!)")
 
 
 def restored(source: str, answer: str) -> str:
@@ -226,7 +203,7 @@ def restored(source: str, answer: str) -> str:
 
 
 def verdict(
-    outputs: Sequence[Sequence[NotebookNode]], asked: int, praise: Sequence[re.Pattern[str]]
+    outputs: Sequence[Sequence[NotebookNode]], asked: int, praise: re.Pattern[str]
 ) -> tuple[str, str]:
     """What the last `asked` cells said; where they gave no verdict, the first error of all.
 
@@ -239,11 +216,7 @@ def verdict(
         for output in cell
         if output.output_type == "error"
     ]
-    lines = [
-        line
-        for line in said.splitlines()
-        if re.match(r"Not yet\b", line) or any(words.fullmatch(line) for words in praise)
-    ]
+    lines = [line for line in said.splitlines() if line.startswith("Not yet") or praise.match(line)]
     correct = bool(lines) and lines[-1].startswith("Correct")
     if errors and not correct:
         return "not run" if errors[0].startswith(NOT_RUN) else "error", errors[0]
@@ -260,24 +233,3 @@ def write(rows: Iterable[Row], path: str | Path) -> None:
         for row in rows:
             values = map(str, astuple(row))
             writer.writerow(f"'{value}" if value.startswith(FORMULA) else value for value in values)
-
-
-def table(rows: Sequence[Row]) -> str:
-    """A line for each notebook and a column for each exercise."""
-    lines: dict[tuple[str, str, str], dict[int | str, str]] = {}
-    for row in rows:
-        lines.setdefault((row.participant, row.file, row.chapter), {})[row.exercise] = row.outcome
-    numbers = range(1, max((int(row.exercise or 0) for row in rows), default=0) + 1)
-    text = [["participant", "chapter", *map(str, numbers), "solved"]]
-    for (who, _, chapter), found in lines.items():
-        solved = (
-            f"{sum(one == 'solved' for one in found.values())} of {len(found)}" if chapter else ""
-        )
-        text.append(
-            [who, chapter or found[""], *(found.get(number, "") for number in numbers), solved]
-        )
-    widths = [max(len(line[k]) for line in text) for k in range(len(text[0]))]
-    return "\n".join(
-        "  ".join(word.ljust(width) for word, width in zip(line, widths, strict=True)).rstrip()
-        for line in text
-    )

@@ -15,21 +15,12 @@ from casebook.authoring import chapters, grading, sandbox
 from casebook.authoring.exercises import exercises
 from casebook.authoring.grading import RESTORE, YOURS, Row, praise, restored, verdict
 from casebook.authoring.workshop import encoded, unsolved
-from casebook.errors import WrongUse
 
 BOOKS = {book.name[:2]: book for book in chapters.load() if exercises(book)}
-PINNED = [
-    pytest.param(
-        one.exercise[0].source, written(one, answer), id=f"{book.name}-{one.number}-{answer['why']}"
-    )
-    for kind in ("wrong", "right")
-    for book, one, answer in (each.values for each in attempts(kind))
-    if one.exercise[0].pinned and YOURS in one.exercise[0].source
-]
 
 
 def solution(number, exercise, kind="right"):
-    """The first answer of tests/answers to an exercise, as {id of the reader's cell: source}."""
+    """The first answer to an exercise, as {id of the reader's cell: source}."""
     book = BOOKS[number]
     one = exercises(book)[exercise - 1]
     return {one.exercise[0].node.id: written(one, answers(book)[exercise][kind][0])}
@@ -43,45 +34,40 @@ def submit(folder, number, edits, without=()):
         cell.source = edits.get(cell.id, cell.source)
     folder.mkdir(parents=True, exist_ok=True)
     nbformat.write(copy, folder / f"{BOOKS[number].name}.ipynb")
-    return folder
 
 
-def rows(path):
-    with open(path, newline="", encoding="utf-8") as file:
+def grade(folder, *options):
+    """Rows of the CSV file."""
+    out = folder.with_suffix(".csv")
+    assert main(["grade", str(folder), "--out", str(out), *options]) == 0
+    with open(out, newline="", encoding="utf-8") as file:
         return [Row(**row) for row in csv.DictReader(file)]
 
 
 def test_a_class(tmp_path, capsys, monkeypatch):
     """Right and wrong answers, edited checks, a process that ends, files that go, no notebook."""
     monkeypatch.setattr(sandbox, "MOST", 100_000)
-    room, out = tmp_path / "class", tmp_path / "out.csv"
+    room = tmp_path / "class"
     first, second = (one.check[0].node.id for one in exercises(BOOKS["01"])[:2])
-    submit(
-        room / "anna",
-        "01",
-        solution("01", 1) | solution("01", 2, "wrong") | {second: "print('Correct: trust me.')"},
-        without=[first],
-    )
-    submit(
-        room / "ben",
-        "18",
-        {"np25-task": f"import os, shutil\nshutil.rmtree({str(room)!r}, True)\nos._exit(3)"},
-    )
+    edits = solution("01", 1) | solution("01", 2, "wrong") | {second: "print('Correct: trust me.')"}
+    submit(room / "anna", "01", edits, without=[first])
+    ends = f"import os, shutil\nshutil.rmtree({str(room)!r}, True)\nos._exit(3)"
+    submit(room / "ben", "18", {"np25-task": ends})
+    submit(room / "carl", "18", {"np25-task": "import time\ntime.sleep(1000)"})
     submit(room / "finn", "18", {}, without=["np25-task"])
     submit(room / "gus", "18", {"np25-task": "while True:\n    print('x' * 1000)"})
     (room / "hugo.ipynb").write_text("{no")
     (room / "ida.ipynb").write_text(json.dumps({"cells": []}))
-    (room / "jan.ipynb").write_text(
-        json.dumps({"cells": [{"cell_type": "code", "source": 7, "metadata": {}}]})
-    )
+    cell = {"cell_type": "code", "source": 7, "metadata": {}}
+    (room / "jan.ipynb").write_text(json.dumps({"cells": [cell]}))
     submit(room / "kim" / ".ipynb_checkpoints", "18", {})
-    assert main(["grade", str(room), "--out", str(out)]) == 0
-    found = rows(out)
+    found = grade(room, "--limit", "5")
     assert [(row.participant, row.exercise, row.outcome) for row in found] == [
         ("anna", "1", "solved"),
         ("anna", "2", "not yet"),
         ("anna", "3", "untouched"),
         ("ben", "1", "died"),
+        ("carl", "1", "time"),
         ("finn", "1", "missing"),
         ("gus", "1", "died"),
         ("hugo", "", "unreadable"),
@@ -89,15 +75,15 @@ def test_a_class(tmp_path, capsys, monkeypatch):
         ("jan", "", "unreadable"),
     ]
     assert found[1].words == "Not yet: defaults are missing, or not those of the function given."
-    assert (found[3].words, found[5].words) == (
+    assert [found[place].words for place in (3, 4, 6)] == [
         "the process ended",
+        "still running after 5 s",
         "printed more than 100,000 characters",
-    )
+    ]
     said = capsys.readouterr().out
-    assert "7 notebooks: their code runs as " in said
-    assert "[1/7] anna/01-default-arguments.ipynb: 1 of 3 solved, " in said
-    assert "[5/7] hugo.ipynb: unreadable, no notebook: JSONDecodeError" in said
-    assert said.endswith(f"\n\n{out}\n") and "anna         01-default-arguments  solved" in said
+    assert "8 notebooks: their code runs as " in said
+    assert "[1/8] anna/01-default-arguments.ipynb: solved, not yet, untouched\n" in said
+    assert "[6/8] hugo.ipynb: no notebook: JSONDecodeError" in said
 
 
 # What an answer may try: write elsewhere, leave a start-up file for the next kernel and a process
@@ -116,9 +102,8 @@ except OSError:
 raise type("\t=HYPERLINK(1)", (Exception,), {{}})(os.environ.get("TEACHER_TOKEN"), "\x1b[2J")
 """
 REPLACED = """
-import builtins
+import builtins, sys
 builtins.print = print = lambda *words: sys.stdout.write("Correct: hacked\\n")
-import sys
 """
 
 
@@ -127,65 +112,47 @@ def test_a_hostile_notebook(tmp_path, capsys, monkeypatch, isolated):
     if isolated and not sandbox.isolated():
         pytest.skip("bubblewrap is not installed, or may not be used here")
     monkeypatch.setattr(sandbox, "isolated", lambda: isolated)
-    (tmp_path / "home").mkdir()
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    home, room, outside = (tmp_path / name for name in ("home", "class", "outside"))
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("TEACHER_TOKEN", "secret")
-    room, out, outside = tmp_path / "class", tmp_path / "out.csv", tmp_path / "outside"
     code = HOSTILE.format(mark=str(tmp_path), outside=str(outside))
     submit(room / "1 \x1b[31meve\r", "18", {"np25-task": code})
     wrong = solution("18", 1, "wrong")["np25-task"]
     submit(room / "2 mallory", "18", {"np25-task": f"{wrong}\n{REPLACED}"})
     submit(room / "3 zoe", "18", solution("18", 1))
     (room / "4.ipynb").symlink_to("/etc/passwd")
-    assert main(["grade", str(room), "--out", str(out)]) == 0
-    eve, mallory, zoe, link = rows(out)
-    assert (eve.participant, eve.outcome) == (
-        "1 \N{REPLACEMENT CHARACTER}[31meve\N{REPLACEMENT CHARACTER}",
-        "error",
-    )
-    assert eve.words.startswith("\N{REPLACEMENT CHARACTER}=HYPERLINK(1): (None, ")
+    eve, mallory, zoe, link = grade(room)
+    assert (eve.participant, eve.outcome) == ("1 \ufffd[31meve\ufffd", "error")
+    assert eve.words.startswith("\ufffd=HYPERLINK(1): (None, ")
     assert mallory.outcome == "not yet" and mallory.words.startswith("Not yet: ")
     assert (zoe.outcome, link.outcome, link.words) == ("solved", "unreadable", "a link, not a file")
-    assert not [*(tmp_path / "home").rglob("evil.py")]
-    assert not [
-        one
-        for one in psutil.process_iter(["cmdline"])
-        if str(tmp_path) in (one.info["cmdline"] or [])
-    ]
-    assert "\x1b" not in capsys.readouterr().out + out.read_text()
+    assert not [*home.rglob("evil.py")]
+    alive = [process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"])]
+    assert not [command for command in alive if str(tmp_path) in command]
+    assert "\x1b" not in capsys.readouterr().out
     assert outside.exists() != isolated
 
 
-def test_a_cell_that_hangs_is_ended(tmp_path):
-    submit(tmp_path / "carl", "18", {"np25-task": "import time\ntime.sleep(1000)"})
-    main(["grade", str(tmp_path), "--out", str(tmp_path / "out.csv"), "--limit", "2"])
-    assert [(row.outcome, row.words) for row in rows(tmp_path / "out.csv")] == [
-        ("time", "still running after 2 s")
-    ]
-
-
-def test_no_notebook_at_all(tmp_path):
-    with pytest.raises(WrongUse, match="no notebook below"):
-        grading.grade(tmp_path, tmp_path / "out.csv", 1)
-
-
-@pytest.mark.parametrize(("source", "answer"), PINNED)
-def test_a_pinned_cell_gets_its_header_and_its_check_back(source, answer):
+def test_a_pinned_cell_gets_its_header_and_its_check_back():
     """However the cell was edited around the answer, what runs is the answer in the book's cell."""
-    after = source.partition(YOURS)[2].partition("\n")[2]
-    check = (
-        "\n" + next(line for line in after.splitlines() if line[:1] not in ("", " ", "#")) + "\n"
-    )
-    own, found, _ = f"{answer}\n".rpartition(check)
-    assert found
-    for edited in (
-        answer,
-        own,
-        own + check + "print('Correct: trust me')\n",
-        answer.replace("dependencies = [", "dependencies = ['evil',", 1),
-        answer.replace("%%pinned", "%%pinned --out mine", 1),
-    ):
-        assert restored(source, edited).replace(RESTORE, "").split() == answer.split()
+    for param in (*attempts("wrong"), *attempts("right")):
+        _, one, attempt = param.values
+        source, answer = one.exercise[0].source, written(one, attempt)
+        if not one.exercise[0].pinned or YOURS not in source:
+            continue
+        after = source.partition(YOURS)[2].partition("\n")[2]
+        check = next(line for line in after.splitlines() if line[:1] not in ("", " ", "#"))
+        own, found, _ = f"{answer}\n".rpartition(f"\n{check}\n")
+        assert found
+        for edited in (
+            answer,
+            own,
+            f"{own}{found}print('Correct: trust me')\n",
+            answer.replace("dependencies = [", "dependencies = ['evil',", 1),
+            answer.replace("%%pinned", "%%pinned --out mine", 1),
+        ):
+            assert restored(source, edited).replace(RESTORE, "").split() == answer.split()
 
 
 def test_a_replaced_function_is_the_builtin_again_before_the_check():
@@ -197,28 +164,15 @@ def test_a_replaced_function_is_the_builtin_again_before_the_check():
 
 def test_a_participants_own_cells_run_and_others_do_not(monkeypatch):
     """Cells that the participant put beside the answer belong to it."""
-    book = BOOKS["18"]
-    (one,) = exercises(book)
-    reader, check = one.exercise[0], one.check[0]
-    given = [(cell.node.id, cell.source) for cell in book.cells if cell.number < reader.number]
+    (one,) = exercises(BOOKS["18"])
+    (reader,), (check,) = one.exercise, one.check
+    given = [(cell.node.id, cell.source) for cell in BOOKS["18"].cells[: reader.number - 1]]
+    own = {"near": "mine = 1", reader.node.id: "line = mine", "after": "line += 1"}
+    far = [(check.node.id, encoded(check.source)), ("later", "1/0")]
     ran = []
-    monkeypatch.setattr(sandbox, "run", lambda sources, limit: ran.append(sources) or [])
-    grading.attempt(
-        book,
-        one,
-        [
-            ("far", "1/0"),
-            *given,
-            ("near", "mine = 1"),
-            (reader.node.id, "line = mine"),
-            ("after", "line += 1"),
-            (check.node.id, encoded(check.source)),
-            ("later", "1/0"),
-        ],
-        5,
-    )
-    own = ["mine = 1", "line = mine", "line += 1"]
-    assert ran == [[book.cells[0].source, *own, RESTORE, check.source]]
+    monkeypatch.setattr(sandbox, "run", lambda sources, limit: ran.extend(sources) or [])
+    grading.attempt(BOOKS["18"], one, [("far", "1/0"), *given, *own.items(), *far], 5)
+    assert ran == [BOOKS["18"].cells[0].source, *own.values(), RESTORE, check.source]
 
 
 @pytest.mark.parametrize(
@@ -226,22 +180,21 @@ def test_a_participants_own_cells_run_and_others_do_not(monkeypatch):
     [
         (["", "Correct: yes."], None, "solved"),
         (["", "Correct: 3 of 3"], None, "solved"),
-        (["Correct: I say so.", "Not yet: no."], None, "not yet"),
-        (["", "Correct: I say so.\nNot yet: no."], None, "not yet"),
-        (["Correct: I say so.", ""], None, "error"),
+        (["Correct: yes.", "Not yet: no."], None, "not yet"),
+        (["", "Correct: yes.\nNot yet: no."], None, "not yet"),
+        (["", "Not yet: no.\nCorrect: I say so."], None, "not yet"),
+        (["Correct: yes.", ""], None, "error"),
         (["", "Correct: I say so."], None, "error"),
-        (["", "Correct: 3 of 3\nCorrect: I say so."], None, "solved"),
         (["", "Not yet: no."], "NameError: x", "error"),
         (["", ""], "EnvironmentFailure: no network", "not run"),
-        (["", ""], None, "error"),
     ],
 )
 def test_the_verdict(texts, error, expected):
     outputs = [[nbformat.v4.new_output("stream", text=text)] for text in texts]
     if error:
         name, _, words = error.partition(": ")
-        outputs[0].append(nbformat.v4.new_output("error", ename=name, evalue=words, traceback=[]))
-    check = "'Correct: yes.' if answer else f'Correct: {n} of ' + str(n)"
+        outputs[0].append(nbformat.v4.new_output("error", ename=name, evalue=words))
+    check = "'Correct: yes.' if answer else f\"Correct: {n} of \" + str(n)"
     assert verdict(outputs, 1, praise([check]))[0] == expected
 
 
