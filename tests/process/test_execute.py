@@ -1,4 +1,4 @@
-"""The stored form of a notebook, and what is never stored."""
+"""Execution: what is stored, in which form and with which receipt; and what is never stored."""
 
 import copy
 import shutil
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from example import execute_here, write_chapter
-from helpers import ROOT
+from example import SOURCES, execute_here, write_chapter
+from helpers import ROOT, cell
 
 from casebook.authoring import execute
 from casebook.authoring.chapters import Chapter
@@ -21,97 +21,149 @@ sys.path += map(str, FOLDERS)
 import timing
 
 
-def tagged(chapter, *tags):
-    for cell, tag in zip(chapter.cells, tags, strict=True):
-        cell.node.metadata = nbformat.from_dict(
-            {"tags": tag.split(), "collapsed": True, "execution": {"a": 1}}
-        )
-    return chapter
-
-
 @pytest.fixture(scope="module")
 def executed(tmp_path_factory):
-    """A chapter of three cells, executed on this machine."""
-    sources = [
-        "print(1)",
-        "from IPython.display import display\ndisplay(1, metadata={'a': 1})\n7",
-        "pass",
-    ]
-    return execute_here(
-        tagged(
-            write_chapter(tmp_path_factory.mktemp("chapters"), sources),
-            "check",
-            "exercise",
-            "",
-        )
-    )
+    """A chapter, executed on this machine; one of its cells had more metadata than tags."""
+    display = "from IPython.display import display\ndisplay(1, metadata={'a': 1})\n7"
+    sources = [*SOURCES[:-1], display, SOURCES[-1]]
+    chapter = write_chapter(tmp_path_factory.mktemp("chapters"), sources)
+    chapter.cells[3].node.metadata = nbformat.from_dict({"tags": [], "collapsed": True})
+    return execute_here(chapter)
 
 
-def test_the_card_says_what_the_run_needed(executed):
-    assert "**Needs:** no GPU; about 1 minute  \n" in executed.notebook.cells[0].source
+@pytest.fixture
+def chapter(executed, tmp_path):
+    """A copy that a test may change."""
+    for file in (executed.path, executed.path.with_suffix(".yml")):
+        shutil.copy(file, tmp_path)
+    return Chapter(tmp_path / executed.path.name)
 
 
-def test_an_executed_chapter_is_folded(executed):
-    assert [c.node.metadata for c in executed.cells] == [
-        {"tags": ["check"], "cellView": "form", "jupyter": {"source_hidden": True}},
-        {"tags": ["exercise"]},
-        {},
-    ]
-    assert executed.cells[0].source == "print(1)"
-    assert executed.receipt["cells"] == {c.node.id: c.stamp() for c in executed.cells}
-
-
-def test_the_normal_form_forgets_where_it_was_run(executed):
-    node = executed.cells[1].node
-    assert [output.metadata for output in node.outputs] == [{}, {}]
-    assert (node.execution_count, node.outputs[1].execution_count) == (2, 2)
+def test_what_is_stored(executed):
+    receipt, cells = executed.receipt, executed.cells
+    assert (receipt["gpu"], receipt["driver"]) == ("NVIDIA H200", "570.86.15")
+    assert receipt["cells"] == {one.node.id: one.stamp() for one in cells}
+    assert "**Needs:** no GPU; about 1 minute  \n" in executed.first
+    assert cells[1].node.outputs[0].data["text/plain"] == "42"
+    assert cells[2].text.endswith("ValueError: text\nas expected: ValueError\n")
+    assert [cells[3].node.metadata, *(one.metadata for one in cells[3].node.outputs)] == [{}] * 3
+    assert (cells[3].node.execution_count, cells[3].node.outputs[1].execution_count) == (4, 4)
     assert set(executed.notebook.metadata) == {"kernelspec", "language_info", "casebook"}
     assert executed.notebook.metadata.language_info == {"name": "python"}
 
 
+def test_a_second_run_changes_only_the_receipt_and_what_varies(chapter):
+    first = copy.deepcopy(chapter.notebook)
+    second = execute_here(chapter).notebook
+    for notebook in (first, second):
+        del notebook.metadata.casebook["seconds"], notebook.metadata.casebook["date"]
+        assert notebook.metadata.casebook.cells.pop("cell-5")
+        notebook.cells[-1].outputs = []
+    assert first == second
+
+
+NOT_STORED = "its stored output is not the one that the run produced"
+RUN = "run `make execute`"
+EDITED = f"edited since the run that the receipt is for; {RUN}"
+STALE = ": the receipt is stale, the"
+PICTURE = '{"output_type": "display_data", "metadata": {}, "data": {"image/png": "AAAA"}}'
+
+
 @pytest.mark.parametrize(
-    ("sources", "seconds", "words"),
+    ("old", "new", "sentences"),
     [
-        (["pass"], 100, "no GPU; about 2 minutes"),
-        (["pass", "%%gpu\npass"], 20, "a GPU for 1 of 2 cells; about 1 minute"),
-        (["%%gpu 2\npass", "%%gpu\npass"], 601, "two for 1; about 10 minutes"),
+        ("A sentence.", "Another sentence.", []),
+        ('"x * 7"', '"x * 7   \\n"', []),
+        ('"x * 7"', '" x * 7"', [f", cell [2]: {EDITED}"]),
+        (
+            "# raises",
+            "# rises",
+            [
+                ", cell [3]: [tool.casebook] has an unknown key 'rises'; did you mean 'raises'?",
+                f", cell [3]: {EDITED}",
+            ],
+        ),
+        ('"42"', '"43"', [f", cell [2]: {NOT_STORED}"]),
+        ('"before\\n"', '"after\\n"', [f", cell [3]: {NOT_STORED}"]),
+        ('"outputs": []', f'"outputs": [{PICTURE}]', [f", cell [1]: {NOT_STORED}"]),
+        ('"execution_count": 5', '"execution_count": null', [", cell [5]: never executed"]),
+        (
+            '"casebook": {',
+            '"another": {',
+            [
+                ": the card is not that of the facts; run `python -m casebook facts`",
+                ": no receipt; `make execute` on a machine with a GPU makes one",
+            ],
+        ),
+        ('"driver": ', '"river": ', [": the receipt lacks driver"]),
+        (
+            '"environment": "',
+            '"environment": "0',
+            [f"{STALE} pins of the GPU libraries or native/ have changed since; {RUN}"],
+        ),
+        (
+            '"sitecustomize": "',
+            '"sitecustomize": "0',
+            [f"{STALE} helper module sitecustomize has changed since; {RUN}"],
+        ),
+        (
+            '"cell-1": "',
+            '"other": "',
+            [
+                ", cell [1]: not in the receipt: added after the run, "
+                "or the receipt is another notebook's",
+                ": the receipt has 1 cells that the notebook lacks: other",
+            ],
+        ),
     ],
 )
-def test_what_a_run_needs(tmp_path, sources, seconds, words):
-    chapter = write_chapter(tmp_path, sources)
-    chapter.notebook.metadata["casebook"] = {"seconds": seconds}
-    assert words in chapter.needs()
+def test_a_later_change_is_a_problem_that_names_its_place(chapter, old, new, sentences):
+    text = chapter.path.read_text()
+    assert text.count(old) == 1
+    chapter.path.write_text(text.replace(old, new))
+    assert problems(Chapter(chapter.path)) == [f"09-example{sentence}" for sentence in sentences]
 
 
-def test_answers_and_drawings_are_folded_and_other_metadata_goes(tmp_path):
-    chapter = tagged(
-        write_chapter(tmp_path, ["pass"] * 5),
-        "exercise",
-        "check",
-        "solution nbval-skip",
-        "hide-input",
-        "",
-    )
+def test_an_error_output_is_a_problem(chapter):
+    error = nbformat.v4.new_output("error", ename="ValueError", evalue="text")
+    chapter.cells[1].node.outputs = [error]
+    assert problems(chapter)[0].startswith("09-example, cell [2]: its stored output is an error")
+
+
+def test_answers_and_drawings_are_folded(tmp_path):
+    tags = [[], ["exercise"], ["check"], ["solution", "nbval-skip"], ["hide-input"]]
+    chapter = write_chapter(tmp_path, ["pass"] * len(tags))
+    for one, names in zip(chapter.cells, tags, strict=True):
+        one.node.metadata = nbformat.from_dict({"tags": names, "execution": {"a": 1}})
     chapter.notebook.cells[0].metadata.tags = ["solution"]
-    before = copy.deepcopy(chapter.notebook)
     folded = {"cellView": "form", "jupyter": {"source_hidden": True}}
     for _ in range(2):
         execute.fold(chapter.notebook)
-        assert [cell.metadata for cell in chapter.notebook.cells] == [
+        assert [one.metadata for one in chapter.notebook.cells] == [
             {"tags": ["solution"]},  # Markdown is not folded
-            {"tags": ["exercise"]},
-            {"tags": ["check"], **folded},
-            {
-                "tags": ["solution", "nbval-skip"],
-                "cellView": "form",
-                "jupyter": {"source_hidden": True, "outputs_hidden": True},
-            },
-            {"tags": ["hide-input"], **folded},
             {},
+            {"tags": tags[1]},
+            {"tags": tags[2], **folded},
+            {"tags": tags[3], **folded, "jupyter": folded["jupyter"] | {"outputs_hidden": True}},
+            {"tags": tags[4], **folded},
         ]
     nbformat.validate(chapter.notebook)
-    for cell, other in zip(chapter.notebook.cells, before.cells, strict=True):
-        assert {**cell, "metadata": {}} == {**other, "metadata": {}}
+
+
+def test_what_a_run_needs(tmp_path):
+    sources = [
+        "print(1)",
+        "%%gpu\nprint(1)",
+        "%%gpu 2\nprint(1)",
+        "%%pinned\n" + cell("pass", "gpu = true", "gpus = 2"),
+        "%%pinned\n" + cell("pass", "gpu = true"),
+        "%%gpus\nprint(1)",
+    ]
+    chapter = write_chapter(tmp_path, sources)
+    assert [one.gpus for one in chapter.cells] == [0, 1, 2, 2, 1, 0]
+    for seconds, minutes in ((20, "1 minute"), (100, "2 minutes"), (601, "10 minutes")):
+        chapter.notebook.metadata["casebook"] = {"seconds": seconds}
+        assert chapter.needs() == f"a GPU for 4 of 6 cells, two for 2; about {minutes}"
 
 
 def test_a_copy_of_the_template_runs_and_has_no_problem(tmp_path):
@@ -126,8 +178,11 @@ def test_a_copy_of_the_template_runs_and_has_no_problem(tmp_path):
     assert problems(execute_here(chapter)) == []
 
 
+# --- what is not stored
+
+
 class Client:
-    """Stands for nbclient: a cell's output is what `says` prints."""
+    """A stub of nbclient: a cell's output is what `says` prints."""
 
     def __init__(self, says, capsys):
         self.says, self.capsys = says, capsys
@@ -137,39 +192,40 @@ class Client:
         node.outputs = [nbformat.v4.new_output("stream", text=self.capsys.readouterr().out)]
 
 
-NEVER = {
-    "skipped": (
-        lambda: print("Skipped: this cell shows what happens on drivers >=999"),
-        "skipped on this machine",
-    ),
-    "not alone": (
-        lambda: timing.Rounds({"a": [1, 2, 9, 9]}).claim("a is fast", True),
-        "spread 132%",
-    ),
-    "late answers": (
-        lambda: timing.Rounds({"a": [1, 1, 1]}, answers=[1, 1, 1]).claim("a is fast", True),
-        "answers after 1000.0 ms",
-    ),
-}
-
-
-@pytest.mark.parametrize("what", NEVER)
-def test_a_cell_that_proves_nothing_is_not_stored(tmp_path, capsys, what):
-    says, sentence = NEVER[what]
+@pytest.mark.parametrize(
+    ("says", "sentence"),
+    [
+        (lambda: print("Skipped: this cell shows what happens"), "skipped on this machine"),
+        (lambda: timing.Rounds({"a": [1, 2, 9, 9]}).claim("a is fast", True), "spread 132%"),
+    ],
+)
+def test_a_cell_that_proves_nothing_is_not_stored(tmp_path, capsys, says, sentence):
     chapter = write_chapter(tmp_path, ["pass"])
+    node = chapter.cells[0].node
     with pytest.raises(CasebookError, match=rf"09-example, cell \[1\]: .*{sentence}"):
-        execute.run_cell(Client(says, capsys), chapter, 1, chapter.cells[0].node, 1)
-    execute.run_cell(Client(lambda: print("1 ms"), capsys), chapter, 1, chapter.cells[0].node, 1)
+        execute.run_cell(Client(says, capsys), chapter, 1, node, 1)
+    execute.run_cell(Client(lambda: print("1 ms"), capsys), chapter, 1, node, 1)
 
 
-def test_code_that_would_be_refused_afterwards_is_not_run(tmp_path):
-    chapter = write_chapter(tmp_path, [f"open({str(tmp_path / 'ran')!r}, 'w')", 26 * "x = 1\n"])
-    with pytest.raises(CasebookError, match=r"09-example, cell \[2\]: 26 lines of code"):
+@pytest.mark.parametrize(
+    ("last", "sentence"),
+    [("1 / 0", "ZeroDivisionError: division by zero"), (26 * "x = 1\n", "26 lines of code")],
+)
+def test_nothing_is_stored_when_a_cell_fails_or_would_be_refused(tmp_path, last, sentence):
+    chapter = write_chapter(tmp_path, ["print(1)", last])
+    before = chapter.path.read_bytes()
+    with pytest.raises(CasebookError, match=rf"09-example, cell \[2\]: {sentence}"):
         execute_here(chapter)
-    assert not (tmp_path / "ran").exists()
+    assert chapter.path.read_bytes() == before
+    assert list(tmp_path.glob("*.ipynb")) == [chapter.path]
 
 
-def test_a_run_that_is_interrupted_while_it_writes_leaves_the_old_notebook(tmp_path, monkeypatch):
+def test_without_a_gpu_nothing_is_executed(tmp_path, no_gpu):
+    with pytest.raises(CasebookError, match="executed on a GPU, and this machine has none"):
+        execute.execute(write_chapter(tmp_path, ["print(1)"]))
+
+
+def test_an_interrupt_while_writing_leaves_the_old_notebook(tmp_path, monkeypatch):
     chapter = write_chapter(tmp_path, ["print(1)"])
     before = chapter.path.read_bytes()
 

@@ -268,6 +268,9 @@ FAULTS = [
     ),
     ("cell [6]: the tag nbval-ig", "code check", "code check nbval-ignore-output"),
     ("cell [8]: the tag nbval-ig", "varies: {cell-12: prints an address}", "varies: {}"),
+    ("a path of the machine that ran it: /home/me/x.py", "0x1234", "/home/me/x.py"),
+    ("a path of the machine that ran it: /root/x.py", "0x1234", "in /root/x.py"),
+    ("a path of the machine that ran it: /tmp/tmpabc/x", "0x1234", "/tmp/tmpabc/x"),
     # the exercises
     ('its check does not print "Not yet"', "---\nNot yet: six times seven.", "---\nCorrect."),
     ("exercise 1: as it is stored", "---\nNot yet", "---\nCorrect. Not yet"),
