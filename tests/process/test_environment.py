@@ -27,7 +27,9 @@ def failure(header, kind=EnvironmentFailure):
     return str(caught.value)
 
 
-def test_uv_is_asked_offline_first_and_only_its_progress_is_shown(network, empty_caches, monkeypatch):
+def test_uv_is_asked_offline_first_and_only_its_progress_is_shown(
+    network, empty_caches, monkeypatch
+):
     """That it needs the network for what its cache lacks is nothing to show."""
     offline, reports, run = [], [], uv.run
 
@@ -69,11 +71,10 @@ wait
 """
 
 MAKE = f"""
-import sys; sys.path[:0] = [{str(ROOT)!r}]
-from casebook.cells.header import Header
-from casebook.environments import create
+import sys; sys.path[:0] = {[str(ROOT), str(ROOT / "tests")]!r}
 from casebook.errors import EnvironmentFailure
-try: print(create.make(Header(">=3.11", ({SIX!r},))))
+from helpers import play
+try: play("print('x' * 1_000_000)", dependencies=[{SIX!r}])
 except EnvironmentFailure as error: print("failure:", error)
 """
 
@@ -197,7 +198,7 @@ def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("room", ["4k", "64k", "300k"])
 def test_no_disk_space(room, tmp_path):
-    """A disk that is too small for casebook's own files, then for uv's, then for packages."""
+    """A disk that is too small for casebook's own files, then for uv's, then for the output."""
     script = f'mount -t tmpfs -o size={room} none {tmp_path} && exec "$@"'
     command = ["unshare", "--map-root-user", "--mount", "sh", "-c", script, "sh"]
     if not shutil.which("unshare") or subprocess.run([*command, "true"]).returncode:
