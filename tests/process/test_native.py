@@ -481,6 +481,16 @@ def test_two_notebooks_build_once_and_again_what_is_damaged(header, small):
     assert both() == (library, 2)
 
 
+def test_a_build_of_a_shared_folder_is_taken_from_it(header, small, monkeypatch, tmp_path):
+    made, folder = create.make(header), tmp_path / "class"
+    built = build.build(header, made, into=folder)
+    assert built.is_relative_to(folder)
+    monkeypatch.setenv("CASEBOOK_ENVIRONMENTS", str(folder))
+    assert build.build(header, made) == built
+    (small / "small.cpp").write_text("")
+    assert not build.build(header, made).is_relative_to(folder)
+
+
 def test_a_failing_build_shows_what_the_compiler_said(header, small):
     (small / "small.cpp").write_text('\nint broken = "text";\n')
     shown = r"(?s)^native/ could not be built in mode host.*small\.cpp:2.*invalid conversion"

@@ -21,54 +21,21 @@ from casebook.environments.store import first_private_parent, make_world_readabl
 from casebook.errors import EnvironmentFailure
 
 STUDENT = 12345
-SOURCE = cell(
-    "import answer, six; print(answer.VALUE, six.__version__)",
-    'build = "native"',
-    dependencies=[SIX],
-)
+SOURCE = cell("import six; print(six.__version__)", dependencies=[SIX])
 HEADER = read(SOURCE)
-
-PROJECT = {  # a native/ that brings its own build tool, so that it builds in a moment
-    "pyproject.toml": """[build-system]
-requires = []
-build-backend = "tool"
-backend-path = ["."]
-""",
-    "answer.py": "VALUE = 42\n",
-    "tool.py": """
-import zipfile
-def build_wheel(folder, settings=None, metadata=None):
-    info = "answer-1.dist-info"
-    texts = {
-        "METADATA": "Metadata-Version: 2.1\\nName: answer\\nVersion: 1\\n",
-        "WHEEL": "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n",
-        "RECORD": f"answer.py,,\\n{info}/METADATA,,\\n{info}/WHEEL,,\\n{info}/RECORD,,\\n",
-    }
-    with zipfile.ZipFile(f"{folder}/answer-1-py3-none-any.whl", "w") as wheel:
-        wheel.write("answer.py")
-        for name, text in texts.items():
-            wheel.writestr(f"{info}/{name}", text)
-    return "answer-1-py3-none-any.whl"
-""",
-}
-
 PLAY = f"""
-import sys; sys.path.insert(0, "../../library")
-from casebook.environments import create
-from casebook.environments.build import build
+import sys; sys.path.insert(0, "../library")
 from casebook.cells.header import read
-from casebook.execution.script import check, run
+from casebook.environments import create
+from casebook.execution.script import run
 header = read({SOURCE!r})
-outcome = run({SOURCE!r}, header, lambda text: None)
-check(header, outcome)
-made = create.make(header)
-print(made.root, build(header, made), outcome.output)
+print(create.make(header).root, run({SOURCE!r}, header, lambda text: None).output)
 """
 
 
 @pytest.fixture(scope="module")
 def room():
-    """A folder that all users can reach, with uv, this package and a native/."""
+    """A folder that all users can reach, with uv and this package."""
     if os.geteuid():
         pytest.skip("needs root, to be two users")
     if first_private_parent(Path("/tmp")):
@@ -76,11 +43,7 @@ def room():
     room = Path(tempfile.mkdtemp(prefix="casebook-room-", dir="/tmp"))
     for package in (ROOT / "casebook", Path(packaging.__file__).parent):
         shutil.copytree(package, room / "library" / package.name)
-    for name in ("bin", "native"):
-        (room / name).mkdir()
-    shutil.copy(uv.executable(), room / "bin")
-    for name, text in PROJECT.items():
-        (room / "native" / name).write_text(text)
+    shutil.copy(uv.executable(), room)
     make_world_readable(room)
     yield room
     shutil.rmtree(room)
@@ -94,7 +57,6 @@ def folder(room, six):
     try:
         install_python(folder / "python")
         with pytest.MonkeyPatch.context() as patch:
-            patch.chdir(room)
             patch.setattr(prepare.chapters, "load", lambda names: books)
             assert prepare.prepare([], into=folder) == 0
     finally:
@@ -116,35 +78,30 @@ def install_python(folder):
 
 @pytest.fixture
 def student(room, folder):
-    """student(uid): a user runs a cell, in a home and a clone of the user's own.
-
-    It returns the folders of its environment and its build, and what it printed.
-    """
+    """student(uid): a user runs a cell, in a home of the student's; (environment, its output)."""
     home = Path(tempfile.mkdtemp(dir=room))
-    shutil.copytree(room / "native", home / "native")
-    subprocess.run(["chown", "-R", str(STUDENT), home], check=True)
+    os.chown(home, STUDENT, STUDENT)
     python = create.sync(HEADER, into=folder).python.resolve()
+    variables = {
+        "HOME": str(home),
+        "PATH": f"{room}:/usr/bin:/bin",
+        "PYTHONDONTWRITEBYTECODE": "1",  # of this process, not of the cell's
+        "CASEBOOK_ENVIRONMENTS": f"/nowhere:{folder}",
+    }
 
-    def play(uid=STUDENT):
+    def play(uid):
         ended = subprocess.run(
             [python, "-c", PLAY],
-            cwd=home / "native",
+            cwd=home,
+            env=variables,
             user=uid,
             group=uid,
             extra_groups=[],
             text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env={
-                "HOME": str(home),
-                "PATH": f"{room}/bin:/usr/bin:/bin",
-                "PYTHONDONTWRITEBYTECODE": "1",  # of this process, not of the cell's
-                "CASEBOOK_ENVIRONMENTS": f"/nowhere:{folder}",
-            },
+            capture_output=True,
         )
-        assert ended.returncode == 0, ended.stdout
-        environment, built, *printed = ended.stdout.split()
-        return Path(environment), Path(built), printed
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout.split()
 
     play.home = home
     return play
@@ -158,10 +115,9 @@ def state(folder):
 
 def test_another_user_runs_a_cell_from_it_and_changes_nothing(student, folder):
     before = state(folder)
+    root = folder / "environments" / HEADER.environment_key
     for uid in (STUDENT, 0):  # root may write, and does not do it either: no bytecode
-        environment, built, printed = student(uid)
-        assert environment.is_relative_to(folder) and built.is_relative_to(folder)
-        assert printed == ["42", "1.17.0"]
+        assert student(uid) == [str(root), "1.17.0"]
     assert state(folder) == before
     assert [p.name for p in (student.home / ".cache/casebook").iterdir()] == ["runs"]
 
@@ -183,18 +139,7 @@ def test_nobody_compiles_its_modules_again(folder):
     assert list(folder.glob("environments/*/lib/python3.*/site-packages/__pycache__/six.*.pyc"))
 
 
-def test_an_edit_of_native_is_built_in_the_users_own_folder(student, folder):
-    before = state(folder)
-    (student.home / "native/answer.py").write_text("VALUE = 43\n")
-    environment, built, printed = student()
-    assert environment.is_relative_to(folder)
-    assert built.is_relative_to(student.home / ".cache/casebook/builds")
-    assert printed == ["43", "1.17.0"]
-    assert state(folder) == before
-
-
-def test_prepare_says_where_an_environment_lies(room, folder, forgetful, monkeypatch):
-    monkeypatch.chdir(room)
+def test_prepare_says_where_an_environment_lies(folder, forgetful, monkeypatch):
     monkeypatch.setenv("CASEBOOK_ENVIRONMENTS", str(folder))
     assert prepare.create_one(HEADER, None).endswith(f" s, in {folder}")
 
