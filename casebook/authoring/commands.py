@@ -19,7 +19,7 @@ def check(names: Sequence[str], wheels: bool = False) -> int:
     books = chapters.load(names)
     found = [problem for book in books for problem in problems(book)]
     found += publish.table_differences() if not names and not found else []
-    found += wheel_problems(books) if wheels else []
+    found += [problem for book in books if wheels for problem in wheel_problems(book)]
     warnings = [f"{book.name}{warning}" for book in books for warning in receipt_warnings(book)]
     for warning in warnings:
         print(f"warning: {warning}")

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable
+from itertools import groupby, zip_longest
 from pathlib import Path
 
 from casebook.authoring import chapters
@@ -15,7 +16,6 @@ from casebook.cells.header import Header
 from casebook.cells.repository import ROOT
 from casebook.environments import create
 from casebook.environments.uv import WHEELHOUSE
-from casebook.environments.wheels import batches
 from casebook.errors import CasebookError
 
 PIP = Header(">=3.11", ("pip==26.3",))  # uv itself downloads only what it installs
@@ -40,6 +40,12 @@ def pins_by_python(headers: Iterable[Header]) -> dict[Path, set[str]]:
         python = create.sync(Header(header.requires_python, ())).python
         found.setdefault(python.resolve(), set()).update(header.dependencies)
     return found
+
+
+def batches(pins: Iterable[str]) -> list[list[str]]:
+    """Pins as lists without two versions of one package, which no installer takes in one call."""
+    versions = [list(same) for _, same in groupby(sorted(pins), lambda pin: pin.partition("==")[0])]
+    return [list(filter(None, batch)) for batch in zip_longest(*versions)]
 
 
 def download(python: str | Path, wanted: list[str]) -> None:

@@ -9,7 +9,7 @@ from packaging.utils import canonicalize_name
 from casebook.cells import header
 from casebook.cells.notebook import text_of
 from casebook.environments import create
-from casebook.environments.wheels import without_wheel
+from casebook.environments.wheels import missing_wheels
 
 
 def pin(path: str) -> int:
@@ -31,7 +31,6 @@ def pin(path: str) -> int:
         return head.script_block().removesuffix("# ///\n") + (tool + options or "# ///")
 
     print(header.BLOCK.sub(completed, text, count=1), end="")
-    missing = sorted(without_wheel([head]))
-    for python, name in missing:
-        print(f"{name} has no wheel for Python {python}: narrow requires-python", file=sys.stderr)
-    return bool(missing)
+    problems = list(missing_wheels(head))
+    print("\n".join(problems), file=sys.stderr)
+    return bool(problems)

@@ -62,6 +62,10 @@ def test_each_interpreter_gets_the_pins_of_its_headers():
     assert found[create.sync(Header(here, ())).python.resolve()] == {"a==1", "a==2", "b==1"}
 
 
+def test_no_two_versions_of_a_package_are_downloaded_at_once():
+    assert wheelhouse.batches(["a==2", "b==1", "a==1"]) == [["a==1", "b==1"], ["a==2"]]
+
+
 def test_pip_downloads_into_it_and_says_what_fails(tmp_path, monkeypatch):
     try:
         create.make(wheelhouse.PIP)

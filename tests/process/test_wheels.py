@@ -24,24 +24,16 @@ def index(tmp_path, monkeypatch, empty_caches):
 
 
 def test_each_python_that_is_promised_needs_a_wheel(index, monkeypatch):
-    wide, narrow = Header(">=3.11,<3.14", PINS), Header(">=3.11,<3.13", PINS)
-    cells = [SimpleNamespace(number=n, header=head) for n, head in enumerate((wide, narrow, None))]
-    (problem,) = wheel_problems([SimpleNamespace(name="book", cells=cells)])
-    assert problem.startswith("book, cell [0]: tiny==1.0 has no wheel for Python 3.13, which ")
-    monkeypatch.setattr(wheels, "refused", lambda pins, python: pins)
-    assert wheels.without_wheel([wide]) == {("3.13", "tiny==1.0")}  # the others are remembered
-
-
-def test_a_release_that_is_gone_has_no_wheel(index):
-    head = Header("==3.12.*", ("anywhere==2.0", "tiny==1.0"))
-    assert wheels.without_wheel([head]) == {("3.12", "anywhere==2.0")}
+    heads = Header(">=3.11,<3.14", PINS), Header(">=3.11,<3.13", PINS), None
+    cells = [SimpleNamespace(number=number, header=head) for number, head in enumerate(heads)]
+    (problem,) = wheel_problems(SimpleNamespace(name="book", cells=cells))
+    assert problem.startswith("book, cell [0]: requires-python promises 3.13, for which wheels")
+    assert "Because tiny==1.0 has no wheels" in problem
+    monkeypatch.setattr(wheels, "refusal", lambda *_: "asked")
+    assert [text[-5:] for text in wheels.missing_wheels(heads[0])] == ["asked"]
 
 
 def test_an_index_that_does_not_answer_says_nothing_of_a_wheel(empty_caches, monkeypatch):
     monkeypatch.setenv("UV_OFFLINE", "1")
-    with pytest.raises(DownloadFailure, match="cannot ask for wheels: "):
-        wheels.without_wheel([Header("==3.12.*", ("other==1.0",))])
-
-
-def test_no_two_versions_of_a_package_are_asked_for_at_once():
-    assert wheels.batches(["a==2", "b==1", "a==1"]) == [["a==1", "b==1"], ["a==2"]]
+    with pytest.raises(DownloadFailure):
+        list(wheels.missing_wheels(Header("==3.12.*", ("other==1.0",))))

@@ -1,23 +1,12 @@
 """`check --wheels`: each pin has a wheel for each Python that its header promises."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from casebook.authoring.chapters import Chapter
-from casebook.environments.wheels import promised, without_wheel
+from casebook.environments.wheels import missing_wheels
 
 
-def wheel_problems(chapters: Iterable[Chapter]) -> Iterator[str]:
-    """Sentences about all chapters at once, because the index is asked for many pins in one call.
-
-    Raises DownloadFailure where it cannot be asked.
-    """
-    cells = [(book, cell, cell.header) for book in chapters for cell in book.cells if cell.header]
-    missing = without_wheel(header for *_, header in cells)
-    for book, cell, header in cells:
-        for pin in header.dependencies:
-            if pythons := [p for p in promised(header) if (p, pin) in missing]:
-                yield (
-                    f"{book.name}, cell [{cell.number}]: {pin} has no wheel for Python "
-                    f"{', '.join(pythons)}, which requires-python = {header.requires_python!r} "
-                    "promises: narrow it, or pin a release that has one"
-                )
+def wheel_problems(chapter: Chapter) -> Iterator[str]:
+    for cell in chapter.cells:
+        for problem in missing_wheels(cell.header) if cell.header else ():
+            yield f"{chapter.name}, cell [{cell.number}]: {problem}"
