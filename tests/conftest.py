@@ -131,24 +131,30 @@ def site(built):
     return built[0]
 
 
+@pytest.fixture(scope="session")
+def texts(site):
+    """The pages as written: {'book/index.html': '<!DOCTYPE html>…'}."""
+    files = [path for path in site.rglob("*.html") if "_static" not in path.parts]
+    return {path.relative_to(site).as_posix(): path.read_text("utf8") for path in files}
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"  # one connection for many files
+
+    def log_message(self, *_):
+        pass
+
+
 @pytest.fixture(scope="module")
-def server(site):
+def server(site, tmp_path_factory):
     """Address that serves the site, in a folder as on GitHub Pages: the 404 page relies on it."""
-    prefix = f"/{ADDRESS.rpartition('/')[2]}"
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"  # one connection for many files
-
-        def log_message(self, *_):
-            pass
-
-        def translate_path(self, path):
-            return super().translate_path(path.removeprefix(prefix))
-
-    handler = functools.partial(Quiet, directory=site)
+    name = ADDRESS.rpartition("/")[2]
+    served = tmp_path_factory.mktemp("served")
+    (served / name).symlink_to(site)
+    handler = functools.partial(Quiet, directory=served)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as started:
         threading.Thread(target=started.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{started.server_port}{prefix}"
+        yield f"http://127.0.0.1:{started.server_port}/{name}"
         started.shutdown()
 
 

@@ -32,7 +32,7 @@ def file_of(chapter: Chapter, cell: Cell) -> str:
 
 def can_leave(cell: Cell) -> bool:
     """Whether a cell can leave its notebook."""
-    return bool(cell.header) and not cell.header.build
+    return bool(cell.header and not cell.header.build)
 
 
 def markup(template: str, chapter: Chapter, cell: Cell) -> str:
@@ -56,31 +56,29 @@ class Exported(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         name, identity = self.arguments
         found = [
-            (chapter, cell)
+            (chapter, cell, cell.header)
             for chapter in notebook.chapters(self.env)
             for cell in chapter.cells
-            if chapter.name == name and cell.node["id"] == identity and can_leave(cell)
+            if chapter.name == name and cell.node["id"] == identity
+            if cell.header and can_leave(cell)
         ]
         if not found:
             problem = f"exported: there is no cell {identity} to export in {name}"
             return [self.state_machine.reporter.warning(problem, line=self.lineno)]
-        ((chapter, cell),) = found
-        facts = " · ".join([*summary.packages(cell.header), *summary.needs(cell.header)])
-        place = nodes.Text(f"cell {cell.number}")
-        case = nodes.Text(f"case {notebook.number(name)}")
-        return [
-            nodes.paragraph(
-                "",
-                "",
-                notebook.html(markup(LINK, chapter, cell)),
-                nodes.Text(f" ({facts}), which is "),
-                notebook.link(self.env, chapter, f"cell-{cell.number}", place),
-                nodes.Text(" of "),
-                notebook.link(self.env, chapter, "", case),
-                nodes.Text("."),
-                classes=["exported"],
-            )
-        ]
+        ((chapter, cell, header),) = found
+        facts = " · ".join([*summary.packages(header), *summary.needs(header)])
+        anchor, place = f"cell-{cell.number}", f"cell {cell.number}"
+        line = notebook.element(
+            nodes.paragraph,
+            notebook.html(markup(LINK, chapter, cell)),
+            f" ({facts}), which is ",
+            notebook.link(self.env, chapter, anchor, place),
+            " of ",
+            notebook.link(self.env, chapter, "", f"case {notebook.number(name)}"),
+            ".",
+            classes=["exported"],
+        )
+        return [line]
 
 
 def write(app: Sphinx, exception: Exception | None) -> None:

@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -51,12 +52,20 @@ def has_drawing(cell: Cell) -> bool:
     return any("image/svg+xml" in output.get("data", {}) for output in cell.node["outputs"])
 
 
-def link(env: BuildEnvironment, chapter: Chapter, anchor: str, *text: nodes.Node) -> nodes.Node:
+def element(kind: type[nodes.Element], *parts: str | nodes.Node, **attributes: Any) -> nodes.Node:
+    """A node of a kind that holds text, with texts and nodes in it."""
+    inside = [nodes.Text(part) if isinstance(part, str) else part for part in parts]
+    return kind("", "", *inside, **attributes)
+
+
+def link(
+    env: BuildEnvironment, chapter: Chapter, anchor: str, *parts: str | nodes.Node
+) -> nodes.Node:
     """A reference to a chapter's page, or to a place on it."""
     uri = env.app.builder.get_relative_uri(env.docname, f"notebooks/{chapter.name}")
     if anchor:
         uri += f"#{anchor}"
-    return nodes.reference("", "", *text, internal=True, refuri=uri)
+    return element(nodes.reference, *parts, internal=True, refuri=uri)
 
 
 def html(markup: str) -> nodes.raw:

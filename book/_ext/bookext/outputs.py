@@ -34,8 +34,8 @@ def mark(block: nodes.literal_block) -> None:
     text = renewed(block.astext())
     if found := ENDING.search(text):
         rest = text[: found.start()]
-        label = nodes.inline("", "as expected: ")
-        line = nodes.paragraph("", "", label, nodes.strong("", found[1]), classes=["ending"])
+        name = nodes.strong("", found[1])
+        line = notebook.element(nodes.paragraph, "as expected: ", name, classes=["ending"])
         block.parent.insert(block.parent.index(block) + 1, line)
         if rest.strip():
             block.rawsource, block.children = rest, [nodes.Text(rest)]

@@ -6,15 +6,13 @@ The header's lines stay in the cell's own <pre>, so that the copy button copies 
 
 from html import escape
 
-import nbformat
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
-from casebook.authoring.chapters import Cell
-from casebook.cells.header import Header
+from casebook.cells.header import Header, read
 
 from . import export, libraries, notebook, summary
 
@@ -23,7 +21,7 @@ PERMALINK = '<a class="permalink" href="#cell-{number}" aria-label="Link to cell
 
 
 class pinned_source(nodes.literal_block):
-    """Source of a %%pinned cell, with the Cell, its packages, and the markup of its export."""
+    """Source of a %%pinned cell, with the markup of its bar and of its export."""
 
 
 def mark(app: Sphinx, tree: nodes.document) -> None:
@@ -32,22 +30,21 @@ def mark(app: Sphinx, tree: nodes.document) -> None:
     if not chapter:
         return
     case = libraries.of_chapter(chapter)
-    pinned = [cell for cell in chapter.cells if cell.header]
+    headers = [cell.header for cell in chapter.cells if cell.header]
     for cell, container in notebook.cells(tree, chapter):
         container["ids"].append(f"cell-{cell.number}")
         if cell.header_error:
             LOG.warning("cell [%s]: %s", cell.number, cell.header_error, location=app.env.docname)
         elif cell.header:
             container["classes"] += classes(cell.header)
-            place = pinned.index(cell)
-            around = [c.header for c in pinned[max(place - 1, 0) : place + 2] if c is not cell]
+            place = next(n for n, header in enumerate(headers) if header is cell.header)
+            around = headers[max(place - 1, 0) : place] + headers[place + 1 : place + 2]
             source = next(container.findall(nodes.literal_block))
             source.replace_self(
                 pinned_source(
                     cell.source,
                     cell.source,
-                    cell=cell,
-                    packages=summary.packages(cell.header, around, case),
+                    bar=bar(cell.number, cell.header, summary.packages(cell.header, around, case)),
                     export=export.offer(chapter, cell),
                 )
             )
@@ -64,21 +61,22 @@ class ExampleCell(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         source = "\n".join(self.content)
-        cell = Cell(1, nbformat.v4.new_code_cell(source))
-        shown = pinned_source(source, source, cell=cell, packages=summary.packages(cell.header))
+        header = read(source)
+        line = bar(1, header, summary.packages(header))
+        shown = pinned_source(source, source, bar=line)
         inside = nodes.container("", shown, classes=["cell_input"], is_div=True)
-        return [nodes.container("", inside, classes=["cell", *classes(cell.header)], is_div=True)]
+        return [nodes.container("", inside, classes=["cell", *classes(header)], is_div=True)]
 
 
-def bar(cell: Cell, packages: list[str]) -> str:
+def bar(number: int, header: Header, packages: list[str]) -> str:
     """The line above a cell, which opens and closes its header."""
-    must, fails = summary.outcome(cell.header)
-    facts = " · ".join([*packages, summary.pythons(cell.header), *summary.needs(cell.header)])
+    must, fails = summary.outcome(header)
+    facts = " · ".join([*packages, summary.pythons(header), *summary.needs(header)])
     return (
         '<details class="bar"><summary>'
         f'<span class="verdict">{"Fails" if fails else "Runs"}</span>'
         f'<span class="must">{escape(must)}</span><span class="facts">{escape(facts)}</span>'
-        f'<span class="more">cell {cell.number}, <span class="toggle">header</span></span>'
+        f'<span class="more">cell {number}, <span class="toggle">header</span></span>'
         "</summary></details>\n"
     )
 
@@ -86,13 +84,13 @@ def bar(cell: Cell, packages: list[str]) -> str:
 def visit(translator: HTML5Translator, node: pinned_source) -> None:
     """Write the bar, the source with header and body apart, and the export; lines are numbered as
     in tracebacks."""
-    cell = node["cell"]
-    end = cell.source.index("# ///\n", cell.source.index("# /// script") + 1) + len("# ///\n")
-    marked = translator.highlighter.highlight_block(cell.source, "ipython3", location=node)
+    text = node.rawsource
+    end = text.index("# ///\n", text.index("# /// script") + 1) + len("# ///\n")
+    marked = translator.highlighter.highlight_block(text, "ipython3", location=node)
     start, pre, rest = marked.partition("<pre>")
     inside, close, after = rest.rpartition("</pre>")
     lines = inside.rstrip("\n").split("\n")
-    split = cell.source[:end].count("\n")
+    split = text[:end].count("\n")
     header = "".join(f"{line}\n" for line in lines[:split])
     body = "\n".join(f'<span class="line">{line}</span>' for line in lines[split:])
     source = (
@@ -101,7 +99,7 @@ def visit(translator: HTML5Translator, node: pinned_source) -> None:
         f'<span class="body" style="counter-reset: line {split}">{body}</span>'
         f"\n{close}{after}</div>\n"
     )
-    translator.body += [bar(cell, node["packages"]), source, node.get("export", "")]
+    translator.body += [node["bar"], source, node.get("export", "")]
     raise nodes.SkipNode
 
 

@@ -17,7 +17,7 @@ class Status(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()
-        head = row(*map(nodes.Text, COLUMNS))
+        head = row(*COLUMNS)
         body = [self.chapter(chapter) for chapter in notebook.chapters(self.env)]
         group = nodes.tgroup(
             "",
@@ -29,10 +29,10 @@ class Status(SphinxDirective):
         return [nodes.table("", group, classes=["status"])]
 
     def chapter(self, chapter: Chapter) -> nodes.row:
-        number = nodes.Text(f"{notebook.number(chapter.name)} ")
-        title = notebook.link(self.env, chapter, "", number, *self.parse_inline(chapter.title)[0])
-        receipt = notebook.link(self.env, chapter, "receipt", nodes.Text(standing(chapter)))
-        return row(title, *map(nodes.Text, facts(chapter)), receipt)
+        title = [f"{notebook.number(chapter.name)} ", *self.parse_inline(chapter.title)[0]]
+        link = notebook.link(self.env, chapter, "", *title)
+        receipt = notebook.link(self.env, chapter, "receipt", standing(chapter))
+        return row(link, *facts(chapter), receipt)
 
 
 def facts(chapter: Chapter) -> tuple[str, str, str, str]:
@@ -57,8 +57,9 @@ def standing(chapter: Chapter) -> str:
     return "stale" if any(receipt_problems(chapter)) else "holds"
 
 
-def row(*cells: nodes.Node) -> nodes.row:
-    return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", cell)) for cell in cells))
+def row(*cells: str | nodes.Node) -> nodes.row:
+    inside = [notebook.element(nodes.paragraph, cell) for cell in cells]
+    return nodes.row("", *(nodes.entry("", one) for one in inside))
 
 
 def setup(app: Sphinx) -> None:

@@ -50,7 +50,7 @@ class About(SphinxDirective):
 
     def cell(self, chapter: chapters.Chapter, number: int) -> nodes.Node:
         """The number of a cell, as a link to it."""
-        return notebook.link(self.env, chapter, f"cell-{number}", nodes.Text(f"[{number}]"))
+        return notebook.link(self.env, chapter, f"cell-{number}", f"[{number}]")
 
 
 class Needs(About):
@@ -79,9 +79,9 @@ class Questions(About):
                 found += [nodes.rubric("", heading), nodes.definition_list(classes=["questions"])]
                 inside = heading
             cell = chapter.cells[number - 1]
-            gpu = nodes.Text(" GPU · " if cell.needs_gpu else " ")
+            gpu = " GPU · " if cell.needs_gpu else " "
             question = self.parse_inline(" ".join(questions))[0]
-            term = nodes.term("", "", self.cell(chapter, number), gpu, *question)
+            term = notebook.element(nodes.term, self.cell(chapter, number), gpu, *question)
             answer = [*shown(cell), *(node for text in answers for node in self.markdown(text))]
             found[-1] += nodes.definition_list_item("", term, nodes.definition("", *answer))
         return found
@@ -100,18 +100,12 @@ class Mistakes(About):
     ) -> nodes.definition_list_item:
         name = f"Exercise {one.number}{' (GPU)' * one.needs_gpu}, solution in cell "
         links = [self.cell(chapter, cell.number) for cell in one.solution]
-        lines = [
-            nodes.paragraph(
-                "",
-                "",
-                nodes.Text(f"{answer['why']}: “"),
-                nodes.emphasis("", answer["says"]),
-                nodes.Text("”"),
-            )
-            for answer in wrong
-        ]
-        answers = nodes.bullet_list("", *(nodes.list_item("", line) for line in lines))
-        term = nodes.term("", "", nodes.Text(name), *links)
+        answers = nodes.bullet_list()
+        for answer in wrong:
+            says = nodes.emphasis("", answer["says"])
+            line = notebook.element(nodes.paragraph, f"{answer['why']}: “", says, "”")
+            answers += nodes.list_item("", line)
+        term = notebook.element(nodes.term, name, *links)
         return nodes.definition_list_item("", term, nodes.definition("", answers))
 
 
@@ -140,8 +134,8 @@ def asked(chapter: chapters.Chapter) -> list[tuple[int, Asked]]:
             if question is not None and (question or above or waits):
                 about = number if above or not question else number + 1
                 entry = found.setdefault(about, Asked(heading, [], []))
-                entry.questions.extend([question] * bool(question))
-                entry.answers.extend([told] * bool(told.strip()))
+                entry.questions.extend(filter(None, [question]))
+                entry.answers.extend(filter(str.strip, [told]))
             heading = (HEADING.findall(told) or [heading])[-1]
     return sorted((number, entry) for number, entry in found.items() if entry.questions)
 

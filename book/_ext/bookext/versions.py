@@ -89,8 +89,8 @@ def render(macro: str, *values: Any) -> nodes.raw:
 def show_strips(app: Sphinx, tree: nodes.document) -> None:
     """Put the strips of a chapter into its section *How we know*, before the text."""
     chapter = notebook.chapter(app, app.env.docname)
-    for section in list(tree.findall(nodes.section)) if chapter else ():
-        if section[0].astext() == "How we know":
+    for section in list(tree.findall(nodes.section)):
+        if chapter and section[0].astext() == "How we know":
             app.env.note_dependency(str(evidence.path(chapter)))
             section[1:1] = [strip(name, rows) for (name,), rows in by(runs(chapter), "library")]
 
