@@ -20,7 +20,7 @@ from casebook.authoring.exercises import exercises
 from casebook.cells.header import BLOCK, read
 from casebook.cells.outcome import Raised
 from casebook.environments import gpu
-from casebook.errors import UnexpectedOutcome
+from casebook.errors import MissingPython, UnexpectedOutcome
 from casebook.execution.script import Outcome, check
 from casebook.execution.script import run as run_script
 from casebook.magics import NO_GPU
@@ -172,7 +172,10 @@ def verdict(run, scripts, tmp_path):
             return "\n".join(run(book, [source, *(cell.source for cell in one.check)]))
         texts = scripts[book.name, one.number]
         if source not in texts:
-            texts |= tried(book, one, tmp_path)
+            try:
+                texts |= tried(book, one, tmp_path)
+            except MissingPython as error:
+                pytest.skip(str(error))
         return texts[source]
 
     return verdict

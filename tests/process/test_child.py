@@ -99,7 +99,8 @@ def test_without_a_gpu_kernels_compile_and_both_functions_are_found_by_their_old
 
 def test_a_kernel_finds_them_after_everything_else(kernel):
     code = """import sys, timing
-print(timing.__file__, sys.path[-1], sys.path.count(sys.path[-1]), sys.excepthook.__name__)"""
+last = sys.path[-1]
+print(timing.__file__, last, sys.path.count(last), sys.excepthook.__name__, sep="\\n")"""
     texts = []
     with kernel() as (_, client):
         client.execute_interactive("%reload_ext casebook", timeout=60)
@@ -108,7 +109,7 @@ print(timing.__file__, sys.path[-1], sys.path.count(sys.path[-1]), sys.excepthoo
             timeout=60,
             output_hook=lambda message: texts.append(message["content"].get("text", "")),
         )
-    *found, hook = "".join(texts).split()
+    *found, hook = "".join(texts).splitlines()
     assert found == [str(HELPERS / "timing.py"), str(FOLDERS[-1]), "1"]
     assert hook != "show"
 
