@@ -6,8 +6,6 @@ edit). No exercise needs entries for the cell as it is stored, for None and for 
 """
 
 import ast
-import functools
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -20,19 +18,22 @@ from casebook.authoring.grading import YOURS
 BOOKS = [book for book in chapters.load() if exercises(book)]
 
 
-@functools.cache
-def answers(book: Chapter) -> dict[int, dict[str, Any]]:
-    """{number of the exercise: {'wrong': […], 'right': […]}}."""
-    return {entry["exercise"]: entry for entry in book.sidecar.get("answers", ())}
+def answers(book: Chapter, one: Exercise, kind: str) -> list[dict[str, Any]]:
+    """The answers of one kind to an exercise: "wrong", "right" or "blank"."""
+    if kind == "blank":
+        return [{"why": name, "answer": source} for name, source in blanks(one).items()]
+    entries = book.sidecar["answers"]
+    return next(entry[kind] for entry in entries if entry["exercise"] == one.number)
 
 
-def attempts(kind: str) -> Iterator[Any]:
+def attempts(kind: str) -> list[Any]:
     """Every answer of one kind, as a parameter (chapter, exercise, answer)."""
-    for book in BOOKS:
-        for one in exercises(book):
-            for answer in answers(book).get(one.number, {}).get(kind) or []:
-                name = f"{book.name}-{one.number}-{answer.get('why')}"
-                yield pytest.param(book, one, answer, id=name)
+    return [
+        pytest.param(book, one, answer, id=f"{book.name}-{one.number}-{answer['why']}")
+        for book in BOOKS
+        for one in exercises(book)
+        for answer in answers(book, one, kind)
+    ]
 
 
 def written(one: Exercise, answer: dict[str, Any]) -> str:

@@ -23,7 +23,7 @@ def solution(number, exercise, kind="right"):
     """The first answer to an exercise, as {id of the reader's cell: source}."""
     book = BOOKS[number]
     one = exercises(book)[exercise - 1]
-    return {one.exercise[0].node.id: written(one, answers(book)[exercise][kind][0])}
+    return {one.exercise[0].node.id: written(one, answers(book, one, kind)[0])}
 
 
 def submit(folder, number, edits, without=()):

@@ -241,9 +241,6 @@ FAULTS = [
     ("figures has '4.8 TB/s', which the prose lacks", "the 4.8 TB/s", "all"),
     ("no cell shows 1.22 times", "1.12 times", "1.22 times"),
     ("no cell shows 13.4.2", "[13.4.1]", "[13.4.2]"),
-    ("names no section of this chapter: '1.12 times (So", "(The symptom)", "(Somewhere)"),
-    ("the verdict on 'It is 9.9 times slower' is 'wrong', not", "| false |", "| wrong |"),
-    ("has 2 columns, not claim, verdict and where", "slower | false", "slower, false"),
     # the code
     (
         "cell [2]: more than 88 characters in line 9",
@@ -321,7 +318,6 @@ def test_a_card_that_differs_from_the_facts_is_found(found, edit):
         ("(#why)", "(#why), exercise 9 of chapter 8,"),
         ("answer = None", "answer = n = None", "answer = 42", "answer = sum(n for n in [42])"),
         ("example.org/1'", "example.org', if: it rains"),
-        ("(The symptom)", "(exercise 1)"),
     ],
 )
 def test_what_is_right_is_no_fault(found, edits):

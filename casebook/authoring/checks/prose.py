@@ -14,16 +14,18 @@ CODE = re.compile(r"(?s)```.*?```|`[^`]*`")
 DRAWING = re.compile(r"(?s)<svg.*?</svg>")
 MARKUP = re.compile(r"(?s)<[^>]+>")
 LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")
+RUN = "gpu", "gpus", "compute_capability", "driver", "python", "date", "seconds"
 THREAD = re.compile(r"https://github\.com/[\w.-]+/([\w.-]+)/(issues|pull|discussions)/(\d+)")
-ROW = re.compile(r"(?m)^\|(.*)\|\s*$")
-VERDICTS = "true", "partly", "false", "not testable"
+NAMED = re.compile(
+    r"\b(cell|exercise|chapter)s? (\[?\d+\]?(?:(?:,| and| to| or|–) ?\[?\d+\]?)*)"
+)
 
 
 def prose_problems(chapter: Chapter) -> Iterator[str]:
     cells = chapter.notebook.cells
     for place, cell in enumerate(cells, 1):
         if cell.cell_type == "markdown":
-            for check in (link_problems, name_problems, verdict_problems):
+            for check in (link_problems, name_problems):
                 yield from (
                     f", Markdown in place {place} of {len(cells)} cells: {problem}"
                     for problem in check(chapter, cell.source)
@@ -48,54 +50,18 @@ def link_problems(chapter: Chapter, text: str) -> Iterator[str]:
 
 def name_problems(chapter: Chapter, text: str) -> Iterator[str]:
     """Cells, exercises and chapters that are named by number and do not exist."""
-    text = re.sub(
-        r"(?i)exercise \d+ of (?=chapter)",
-        "",
-        LINK.sub(r"\1", CODE.sub("", CARD.sub("", text))),
-    )
+    text = LINK.sub(r"\1", CODE.sub("", CARD.sub("", text)))
+    text = re.sub(r"(?i)exercise \d+ of (?=chapter)", "", text)
     chapters = {int(path.name[:2]) for path in chapter.path.parent.glob("[0-9][0-9]-*.ipynb")}
-    there_are = {
+    existing = {
         "cell": range(1, len(chapter.cells) + 1),
         "exercise": range(1, len(exercises(chapter)) + 1),
         "chapter": chapters,
     }
-    for kind, there in there_are.items():
-        for found in re.findall(
-            rf"(?i)\b{kind}s? (\[?\d+\]?(?:(?:,| and| to| or|–) ?\[?\d+\]?)*)", text
-        ):
-            for number in map(int, re.findall(r"\d+", found)):
-                if number not in there:
-                    yield f"it names {kind} {number}, which does not exist"
-
-
-def verdict_problems(chapter: Chapter, text: str) -> Iterator[str]:
-    """The table of claims: one of four verdicts, and a section of this chapter that shows it."""
-    if not (heading := CLAIMS.search(text)):
-        return
-    table = [row.split(" | ") for row in ROW.findall(text, heading.end())]
-    headings = re.findall(
-        r"(?m)^##+ (.+)$",
-        "\n".join(c.source for c in chapter.notebook.cells if c.cell_type == "markdown"),
-    )
-    for row in table[2:]:
-        if len(row) != 3:
-            yield (
-                f"the row {row[0].strip()[:40]!r} has {len(row)} columns, "
-                "not claim, verdict and where"
-            )
-            continue
-        claim, verdict, place = map(str.strip, row)
-        if not verdict.startswith(VERDICTS):
-            yield (
-                f"the verdict on {claim[:40]!r} is {verdict[:20]!r}, "
-                f"not one of {', '.join(VERDICTS)}"
-            )
-        elif verdict.startswith("not testable"):
-            continue
-        elif not any(heading.lower() in place.lower() for heading in headings) and not re.search(
-            r"(?i)exercise \d", place
-        ):
-            yield f"the row {claim[:40]!r} names no section of this chapter: {place[:60]!r}"
+    for kind, numbers in NAMED.findall(text.lower()):
+        for number in map(int, re.findall(r"\d+", numbers)):
+            if number not in existing[kind]:
+                yield f"it names {kind} {number}, which does not exist"
 
 
 def figure_problems(chapter: Chapter) -> Iterator[str]:
@@ -138,27 +104,11 @@ def plain(text: str) -> str:
 
 def shown(chapter: Chapter) -> set[figures.Figure]:
     """The figures of code, outputs, receipt, card and the doctor's table; none of drawings."""
-    receipt = {
-        key: value
-        for key, value in (chapter.receipt or {}).items()
-        if key not in ("cells", "environment")
-    }
-    releases = " ".join(row.release for row in evidence.rows(chapter))
-    seen = figures.shown(f"{receipt}\n{chapter.facts.faults}\n{doctor.CASES}\n{releases}", "")
+    run = {key: (chapter.receipt or {}).get(key) for key in RUN}
+    releases = [row.release for row in evidence.rows(chapter)]
+    seen = figures.shown(f"{run}\n{chapter.facts.faults}\n{doctor.CASES}\n{releases}", "")
     for cell in chapter.cells:
-        outputs = [
-            text
-            for o in cell.node.outputs
-            for text in (
-                o.get("text", ""),
-                *(
-                    MARKUP.sub(" ", text)
-                    for kind, text in o.get("data", {}).items()
-                    if kind.startswith("text/")
-                ),
-            )
-        ]
-        seen |= figures.shown("\n".join(outputs), DRAWING.sub(" ", cell.source))
+        seen |= figures.shown(MARKUP.sub(" ", cell.text), DRAWING.sub(" ", cell.source))
     return seen
 
 
