@@ -64,7 +64,7 @@ def in_turn(strips, sweeps):
 
 
 def overlapped(strips, sweeps):
-    """The edge rows first; they travel on stream 1 while stream 0 works on the inner rows."""
+    """The edge rows first; they are copied on stream 1 while stream 0 sweeps the inner rows."""
     arrived = [device.record(1) for device, _, _ in strips]
     for _ in range(sweeps):
         edges = []
