@@ -46,24 +46,22 @@ def write_case(path: Path, source: str, versions: dict[str, Any]) -> Chapter:
     return Chapter(path)
 
 
-def write_chapter(
-    folder: Path, sources: Sequence[str], first: str = FIRST, facts: dict[str, Any] | None = None
-) -> Chapter:
-    """A chapter with these code cells; the output of the last one varies."""
+def write_chapter(folder: Path, sources: Sequence[str]) -> Chapter:
+    """A chapter with these code cells and its card; the output of the last one varies."""
     cells = [
-        nbformat.v4.new_markdown_cell(first),
+        nbformat.v4.new_markdown_cell(FIRST),
         *(nbformat.v4.new_code_cell(source) for source in sources),
     ]
     for number, node in enumerate(cells):
         node.id = f"cell-{number}"
     cells[-1].metadata.tags = ["nbval-ignore-output"]
     path = folder / "09-example.ipynb"
-    path.with_suffix(".yml").write_text(yaml.safe_dump(FACTS if facts is None else facts))
+    path.with_suffix(".yml").write_text(yaml.safe_dump(FACTS))
     nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
     chapter = Chapter(path)
-    cells[0].source = with_card(chapter)
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
-    return Chapter(path)
+    chapter.notebook.cells[0].source = with_card(chapter)
+    chapter.write()
+    return chapter
 
 
 def execute_here(chapter: Chapter) -> Chapter:

@@ -56,7 +56,7 @@ class Chapter(notebook.Notebook):
         return self.facts.raw
 
     def needs(self) -> str:
-        """What a run takes: the cells with a GPU, what the facts add, and the minutes of the receipt."""
+        """What a run takes: cells with a GPU, what the facts add, the minutes of the receipt."""
         gpu = sum(cell.needs_gpu for cell in self.cells)
         two = sum(cell.gpus > 1 for cell in self.cells)
         many = f", two for {two}" if two else ""

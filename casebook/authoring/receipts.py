@@ -27,7 +27,7 @@ EVERY_SCRIPT = "sitecustomize"  # loaded by each %%pinned cell without an import
 
 
 def environment(chapter: Chapter) -> str:
-    """Hash of the pins of the GPU libraries and of the folders that cells build, such as native/."""
+    """Hash of the pins of the GPU libraries and of the folders that cells build: native/."""
     folders = sorted({c.header.build for c in chapter.cells if c.header and c.header.build})
     return digest("\n".join([*gpu_pins(), *(tree(ROOT / folder) for folder in folders)]))
 
@@ -79,7 +79,7 @@ def receipt_problems(chapter: Chapter) -> Iterator[str]:
 
 
 def module_problems(stored: dict[str, str] | None, now: dict[str, str]) -> Iterator[str]:
-    """The helper modules that differ from those of the run. Nothing for a receipt without modules."""
+    """The helper modules that differ from those of the run; none for a receipt without them."""
     if stored is None:
         return
     for name in sorted(stored.keys() | now.keys()):

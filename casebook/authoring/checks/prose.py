@@ -16,9 +16,7 @@ MARKUP = re.compile(r"(?s)<[^>]+>")
 LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")
 RUN = "gpu", "gpus", "compute_capability", "driver", "python", "date", "seconds"
 THREAD = re.compile(r"https://github\.com/[\w.-]+/([\w.-]+)/(issues|pull|discussions)/(\d+)")
-NAMED = re.compile(
-    r"\b(cell|exercise|chapter)s? (\[?\d+\]?(?:(?:,| and| to| or|–) ?\[?\d+\]?)*)"
-)
+NAMED = re.compile(r"\b(cell|exercise|chapter)s? (\[?\d+\]?(?:(?:,| and| to| or|–) ?\[?\d+\]?)*)")
 
 
 def prose_problems(chapter: Chapter) -> Iterator[str]:
