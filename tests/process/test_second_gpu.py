@@ -66,21 +66,3 @@ def test_contexts_are_a_stack_and_set_replaces_its_top(tmp_path, driver):
     variables = {"LD_LIBRARY_PATH": fake_driver(tmp_path)} if driver else {}
     status, lines = run(tmp_path, STACK, **variables)
     assert (status, lines[0], lines[-1]) == (0, "[None, 0, 1, 0, 0, None, 1]", "6 0")
-
-
-BY_NAME = """
-import ctypes, {module}
-cuda = ctypes.CDLL("libcuda.so.1")
-count, size, function = ctypes.c_int(), ctypes.c_size_t(), ctypes.c_void_p()
-cuda.cuDeviceGetCount(ctypes.byref(count))
-cuda.cuGetProcAddress(b"cuDeviceTotalMem", ctypes.byref(function), 12000, ctypes.c_uint64(0))
-call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)(function.value)
-print(count.value, call(ctypes.byref(size), 0), size.value >> 30)
-"""
-
-
-@needs_compiler
-@pytest.mark.parametrize(("module", "devices"), [("stand_in", 1), ("two_devices", 2)])
-def test_a_fake_driver_finds_a_function_by_its_unversioned_name(tmp_path, module, devices):
-    status, lines = run(tmp_path, BY_NAME.format(module=module))
-    assert (status, lines[-1]) == (0, f"{devices} 0 16")
