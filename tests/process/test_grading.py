@@ -107,10 +107,9 @@ builtins.print = print = lambda *words: sys.stdout.write("Correct: hacked\\n")
 """
 
 
-@pytest.mark.parametrize("isolated", [False, True])
+@pytest.mark.parametrize("isolated", sorted({False, sandbox.isolated()}))
 def test_a_hostile_notebook(tmp_path, capsys, monkeypatch, isolated):
-    if isolated and not sandbox.isolated():
-        pytest.skip("bubblewrap is not installed, or may not be used here")
+    """Without bubblewrap; and in it, where it is installed and may be used."""
     monkeypatch.setattr(sandbox, "isolated", lambda: isolated)
     home, room, outside = (tmp_path / name for name in ("home", "class", "outside"))
     home.mkdir()
