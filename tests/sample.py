@@ -184,7 +184,7 @@ def restore(document, original, schema):
 
 
 def add_markup(folder):
-    """A case that is a copy of chapter 04, but with markup in every text of its data files."""
+    """A copy of chapter 04 with markup in every text of its data files, and a stale receipt."""
     facts = yaml.safe_load((ROOT / "notebooks/04-fused-scalars.yml").read_text())
     facts["faults"].append({"id": "words", "see": "a", "do": "b", "affected": "c"})
     path = folder / f"{MARKED}.yml"
@@ -196,6 +196,7 @@ def add_markup(folder):
     shutil.copy(ROOT / "notebooks/04-fused-scalars.ipynb", notebook)
     chapter = Chapter(notebook)
     chapter.notebook.cells[0].source = publish.with_card(chapter)
+    chapter.receipt["environment"] = "of other pins"
     chapter.write()
 
 

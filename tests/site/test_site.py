@@ -152,7 +152,7 @@ def test_no_page_shows_a_table_as_raw_pipes(texts):
 
 
 def test_receipt_is_shown(soup):
-    foot = soup(MARKED).select_one(".receipt.stale").text  # a copy with another card
+    foot = soup(MARKED).select_one(".receipt.stale").text
     receipt = load(["04"])[0].receipt
     for word in (receipt["gpu"], receipt["driver"], receipt["date"], "Something was edited"):
         assert word in foot
