@@ -102,5 +102,7 @@ def test_an_interrupt_ends_it_and_all_that_it_runs_side_by_side(tmp_path):
     with subprocess.Popen([sys.executable, "-c", code]) as process:
         assert wait_until(lambda: len(process_ids(told)) > 1)
         process.send_signal(signal.SIGINT)
+        wait_until(lambda: process.poll() is not None)
+        process.kill()
         assert process.wait() == -signal.SIGINT
     assert wait_until(lambda: all(map(gone, process_ids(told))))
