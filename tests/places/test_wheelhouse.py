@@ -24,7 +24,7 @@ def filled(tmp_path, monkeypatch, empty_caches):
         monkeypatch.setenv(name, value)
     folder = tmp_path / "wheelhouse"
     folder.mkdir()
-    script = f'#!/bin/sh\nexec {uv.executable()} "$@"\n'
+    script = f"#!/bin/sh\nexec '{uv.executable()}' \"$@\"\n"
     wheels = [
         wheel(folder, "tiny", "1.0", {"tiny.py": "VALUE = 42\n", "IPython.py": ""}),
         wheel(folder, "uv", "1.0", {"uv-1.0.data/scripts/uv": script}),
