@@ -9,7 +9,7 @@ def test_every_page_is_accessible(visit, server, site):
     page, problems = visit("404"), []
     for name in names(site):
         for screen in (PHONE, WIDE):
-            page.set_viewport_size(screen)  # before: the theme makes focusable what scrolls at first
+            page.set_viewport_size(screen)  # first: the theme makes focusable what then scrolls
             page.goto(f"{server}/{name}.html")
             problems += violations(page, EVERY_RULE)
         page.emulate_media(color_scheme="dark")
