@@ -39,6 +39,8 @@ REPLACEMENTS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r'(<button class="btn search-button-field[^>]*?) aria-label="Search"', r"\1"),
     # Names and marks have the colour of plain text: half of a chapter's elements say nothing.
     (r'<span class="(?:n|nn|nx|p|pm|w)">([^<]*)</span>', r"\1"),
+    # An empty corner of a table is no heading.
+    (r'<th class="head"><p></p></th>', "<td></td>"),
     # A plot leads to itself: alone on a page it can be enlarged.
     (
         r'<img [^>]*src="((?:\.\./)?_images/[^"]+)"[^>]*>',
