@@ -1,34 +1,14 @@
-"""The exporter of short case 11 and the folder of case 13."""
+"""The folder of case 13, whose files one cell writes and another runs."""
 
 import subprocess
 import sys
-import weakref
 
-import numpy as np
 import pytest
 
 from casebook.execution.modules import FOLDERS
 
 sys.path += map(str, FOLDERS)
-from dlpack_tail import Tail, data_and_offset
 from project import Project
-
-
-@pytest.mark.parametrize("offset, expected", [(True, (0, 64)), (False, (64, 0))])
-def test_both_descriptions_name_the_same_elements(offset, expected):
-    base = np.arange(12.0)
-    address, memory = base.ctypes.data, weakref.ref(base)
-    assert data_and_offset(base[8:]) == (address + 64, 0)
-    tail = Tail(base, 8, address, offset=offset)
-    del base
-    assert memory() is not None
-    data, byte_offset = data_and_offset(tail)
-    assert (data - address, byte_offset) == expected
-    assert np.from_dlpack(tail).tolist() == [8, 9, 10, 11]
-    assert tail.__dlpack_device__() == (1, 0)
-    del tail
-    assert memory() is None
-
 
 KERNEL = """import os, helper
 print(helper.FACTOR, os.environ["NUMBA_CACHE_DIR"], os.environ["CUPY_CACHE_DIR"], os.getpid())
