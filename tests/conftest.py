@@ -4,6 +4,7 @@ import functools
 import http.server
 import os
 import shutil
+import signal
 import threading
 from contextlib import contextmanager
 
@@ -19,6 +20,9 @@ from casebook.cells.repository import ADDRESS
 from casebook.environments import create, gpu, uv
 from casebook.errors import EnvironmentFailure
 from casebook.magics import load
+
+# A shell that starts the tests in the background ignores SIGINT, and so would all that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
