@@ -73,12 +73,13 @@ def arguments() -> argparse.ArgumentParser:
         chapters,
         cluster,
     )
-    check = command(
-        "check", "authoring.commands.check", "check chapters as stored; runs nothing", chapters
+    command(
+        "confirm",
+        "authoring.confirm.confirm",
+        "run chapters on another GPU model; add to receipts",
+        chapters,
     )
-    check.add_argument(
-        "--wheels", action="store_true", help="ask the index for a wheel of each pin and Python"
-    )
+    command("check", "authoring.commands.check", "check chapters as stored; runs nothing", chapters)
 
     command("facts", "authoring.commands.publish_facts", "write cards and doctor's table")
 

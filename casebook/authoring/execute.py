@@ -32,31 +32,17 @@ def execute(chapter: Chapter) -> None:
     Nothing is stored unless every cell ends as expected, and nothing is run where a check of the
     code would fail afterwards. Raises CasebookError.
     """
-    found = gpu.find()
-    if not found:
-        raise CasebookError(
-            "chapters are executed on a GPU, and this machine has none; "
-            "`make test` checks what can run here"
-        )
+    found = this_gpu()
     if faults := [f"{chapter.name}{fault}" for fault in written_problems(chapter)]:
         raise CasebookError("\n".join(faults))
-    os.environ["CASEBOOK_REQUIRE_GPU"] = "1"
-    start = time.monotonic()
-    client = NotebookClient(
-        chapter.notebook,
-        kernel_name="python3",
-        timeout=900,
-        coalesce_streams=True,
-        record_timing=False,
-        resources={"metadata": {"path": str(ROOT / "notebooks")}},
-    )
+    confirmed = (chapter.receipt or {}).get("confirmed", [])
     fold(chapter.notebook)
-    numbers = {c.node.id: c.number for c in chapter.cells}
-    with client.setup_kernel():
-        for index, node in enumerate(chapter.notebook.cells):
-            if node.cell_type == "code":
-                run_cell(client, chapter, numbers[node.id], node, index)
-    seconds = round(time.monotonic() - start)
+    seconds, skipped = run(chapter)
+    if skipped:
+        raise CasebookError(
+            f"{chapter.name}, cell {skipped}: skipped on this machine, so its output cannot be "
+            "stored"
+        )
     normalise(chapter.notebook)
     chapter.notebook.metadata["casebook"] = {
         "gpu": found.name,
@@ -70,14 +56,55 @@ def execute(chapter: Chapter) -> None:
         "modules": receipts.modules(chapter),
         "cells": {c.node.id: c.stamp() for c in chapter.cells},
     }
+    now = receipts.code(chapter)
+    if kept := [one for one in confirmed if one["code"] == now]:
+        chapter.notebook.metadata.casebook["confirmed"] = kept
     chapter.notebook.cells[0].source = publish.with_card(chapter)
     chapter.write()
 
 
+def this_gpu() -> gpu.Gpu:
+    """The GPU of this machine. Raises CasebookError where there is none."""
+    if found := gpu.find():
+        return found
+    raise CasebookError(
+        "chapters are executed on a GPU, and this machine has none; "
+        "`make test` checks what can run here"
+    )
+
+
+def run(chapter: Chapter) -> tuple[int, list[int]]:
+    """Run all cells in order, outputs into the chapter: seconds, and numbers of skipped cells.
+
+    Raises CasebookError for a cell that fails or measures nothing.
+    """
+    os.environ["CASEBOOK_REQUIRE_GPU"] = "1"
+    start, skipped = time.monotonic(), []
+    client = NotebookClient(
+        chapter.notebook,
+        kernel_name="python3",
+        timeout=900,
+        coalesce_streams=True,
+        record_timing=False,
+        resources={"metadata": {"path": str(ROOT / "notebooks")}},
+    )
+    numbers = {c.node.id: c.number for c in chapter.cells}
+    with client.setup_kernel():
+        for index, node in enumerate(chapter.notebook.cells):
+            if node.cell_type == "code" and not run_cell(
+                client, chapter, numbers[node.id], node, index
+            ):
+                skipped.append(numbers[node.id])
+    return round(time.monotonic() - start), skipped
+
+
 def run_cell(
     client: NotebookClient, chapter: Chapter, number: int, node: NotebookNode, index: int
-) -> None:
-    """Run one cell. Raises CasebookError where it fails, is skipped, or measures nothing."""
+) -> bool:
+    """Run one cell; returns whether it ran. Raises CasebookError where it fails or proves nothing.
+
+    Where GPU or host is busy, no claim about time is checked.
+    """
     place = f"{chapter.name}, cell [{number}]"
     start = time.monotonic()
     try:
@@ -85,8 +112,6 @@ def run_cell(
     except CellExecutionError as error:
         raise CasebookError(f"{place}: {error.ename}: {error.evalue}") from None
     texts = [output.get("text", "") for output in node.outputs]
-    if any(text.startswith("Skipped: ") for text in texts):
-        raise CasebookError(f"{place}: skipped on this machine, so its output cannot be stored")
     if line := re.search(rf"(?m)^{BUSY}.*", "\n".join(texts)):
         raise CasebookError(f"{place}: {line[0]}")
     seconds = time.monotonic() - start
@@ -95,6 +120,7 @@ def run_cell(
         f"{node.source.splitlines()[0][:60]}",
         flush=True,
     )
+    return not any(text.startswith("Skipped: ") for text in texts)
 
 
 def normalise(notebook: NotebookNode) -> None:

@@ -3,6 +3,7 @@
 A receipt holds GPU, driver, Python, date and seconds of the run, and hashes of everything that made
 the outputs: each cell and what it printed (`cells`), each helper module that a cell imports
 (`modules`), and the pins of the GPU libraries with the folders that cells build (`environment`).
+`confirmed` lists runs on other GPU models, whose outputs are not stored.
 """
 
 import tomllib
@@ -40,6 +41,12 @@ def modules(chapter: Chapter) -> dict[str, str]:
     return {name: digest(text) for name, text in sorted(found.items())}
 
 
+def code(chapter: Chapter) -> str:
+    """Hash of all that a run takes: cells, helper modules, pins of the GPU libraries, native/."""
+    cells = [cell.stamp().split()[0] for cell in chapter.cells]
+    return digest(str([cells, modules(chapter), environment(chapter)]))
+
+
 def gpu_pins() -> list[str]:
     """Pins of the libraries that chapters run on: the extra `gpu` of pyproject.toml."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -74,6 +81,9 @@ def receipt_problems(chapter: Chapter) -> Iterator[str]:
             yield f"{place}: edited since the run that the receipt is for; run `make execute`"
         elif stamp != now:
             yield f"{place}: its stored output is not the one that the run produced"
+    for one in receipt.get("confirmed", []):
+        if one["code"] != code(chapter):
+            yield f": what ran on {one['gpu']} is not today's code; run `casebook confirm` there"
     if stamps:
         yield f": the receipt has {len(stamps)} cells that the notebook lacks: {', '.join(stamps)}"
 

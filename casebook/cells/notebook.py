@@ -16,6 +16,18 @@ from casebook.cells.verdict import renewed
 from casebook.errors import HeaderError, WrongUse
 
 
+class Confirmation(TypedDict):
+    """A run on another GPU model; `ended` of `cells` cells ran, and ended as expected."""
+
+    gpu: str
+    compute_capability: str
+    driver: str
+    date: str
+    ended: int
+    cells: int
+    code: str
+
+
 class Receipt(TypedDict, total=False):
     """Which run the outputs come from; casebook/authoring/receipts.py describes the hashes."""
 
@@ -29,6 +41,7 @@ class Receipt(TypedDict, total=False):
     environment: str
     modules: dict[str, str]
     cells: dict[str, str]
+    confirmed: list[Confirmation]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pytest
 from helpers import ROOT, SIX, gone, process_ids, wait_until
 
 from casebook.cells.header import Header
-from casebook.environments import create, gpu, uv
+from casebook.environments import create, uv
 from casebook.errors import DownloadFailure, EnvironmentFailure, MissingPython
 
 pytestmark = pytest.mark.usefixtures("forgetful")
@@ -120,14 +120,6 @@ def test_a_damaged_environment_is_created_anew(network, empty_caches, monkeypatc
         assert made.installed() == {"six": "1.17.0"} and b"\xff" not in path.read_bytes()
     shutil.rmtree(made.root)
     assert create.make(WITH_SIX).python.exists()
-
-
-@pytest.mark.parametrize(
-    ("value", "meaning"), [("", False), ("0", False), ("1", True), ("yes", True)]
-)
-def test_when_a_gpu_is_required(monkeypatch, value, meaning):
-    monkeypatch.setenv("CASEBOOK_REQUIRE_GPU", value)
-    assert gpu.required() is meaning
 
 
 TOGETHER = "the dependencies cannot be installed together: Because "

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from example import SOURCES, execute_here, write_chapter
+from example import H200, SOURCES, execute_here, write_chapter
 from helpers import ROOT, cell
 
-from casebook.authoring import execute
+from casebook.authoring import confirm, execute, receipts
 from casebook.authoring.chapters import Chapter
 from casebook.authoring.checks import problems
-from casebook.environments import create
+from casebook.environments import create, gpu
 from casebook.errors import CasebookError, EnvironmentFailure
 from casebook.execution.modules import FOLDERS
 
@@ -192,32 +192,92 @@ class Client:
         node.outputs = [nbformat.v4.new_output("stream", text=self.capsys.readouterr().out)]
 
 
-@pytest.mark.parametrize(
-    ("says", "sentence"),
-    [
-        (lambda: print("Skipped: this cell shows what happens"), "skipped on this machine"),
-        (lambda: timing.Rounds({"a": [1, 2, 9, 9]}).claim("a is fast", True), "spread 132%"),
-    ],
-)
-def test_a_cell_that_proves_nothing_is_not_stored(tmp_path, capsys, says, sentence):
+def test_a_cell_that_measures_nothing_is_an_error(tmp_path, capsys):
     chapter = write_chapter(tmp_path, ["pass"])
     node = chapter.cells[0].node
-    with pytest.raises(CasebookError, match=rf"09-example, cell \[1\]: .*{sentence}"):
-        execute.run_cell(Client(says, capsys), chapter, 1, node, 1)
-    execute.run_cell(Client(lambda: print("1 ms"), capsys), chapter, 1, node, 1)
+
+    def busy():
+        timing.Rounds({"a": [1, 2, 9, 9]}).claim("a is fast", True)
+
+    with pytest.raises(CasebookError, match=r"09-example, cell \[1\]: .*spread 132%"):
+        execute.run_cell(Client(busy, capsys), chapter, 1, node, 1)
+    assert execute.run_cell(Client(lambda: print("1 ms"), capsys), chapter, 1, node, 1)
 
 
 @pytest.mark.parametrize(
     ("last", "sentence"),
-    [("1 / 0", "ZeroDivisionError: division by zero"), (26 * "x = 1\n", "26 lines of code")],
+    [
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        (26 * "x = 1\n", "26 lines of code"),
+        ("print('Skipped: no second GPU')", "skipped on this machine"),
+    ],
 )
 def test_nothing_is_stored_when_a_cell_fails_or_would_be_refused(tmp_path, last, sentence):
     chapter = write_chapter(tmp_path, ["print(1)", last])
     before = chapter.path.read_bytes()
-    with pytest.raises(CasebookError, match=rf"09-example, cell \[2\]: {sentence}"):
+    with pytest.raises(CasebookError, match=rf"09-example, cell \[2\]: .*{sentence}"):
         execute_here(chapter)
     assert chapter.path.read_bytes() == before
     assert list(tmp_path.glob("*.ipynb")) == [chapter.path]
+
+
+# --- on another GPU model
+
+H100 = gpu.Gpu("NVIDIA H100", "9.0", "580.1")
+
+
+@pytest.fixture
+def two(tmp_path, monkeypatch):
+    """A chapter that was executed on an H200, where an H100 is now; its second cell reads a file.
+
+    `two.says(code)` lets that cell do something else.
+    """
+    source = f"exec(open({str(tmp_path / 'code')!r}).read())"
+    (tmp_path / "code").write_text("")
+    chapter = execute_here(write_chapter(tmp_path, ["print(1)", source, "1"]))
+    monkeypatch.setattr(gpu, "find", lambda: H100)
+    monkeypatch.setattr(confirm.chapters, "load", lambda names: [Chapter(chapter.path)])
+    chapter.says = (tmp_path / "code").write_text
+    return chapter
+
+
+def test_a_confirmation_stands_in_the_receipt_and_changes_no_output(two):
+    before = Chapter(two.path).notebook
+    two.says("print('Skipped: this cell needs 2 GPUs, this machine has 1.')")
+    for _ in range(2):  # the second takes the place of the first
+        assert confirm.confirm([]) == 0
+    after = Chapter(two.path)
+    (entry,) = after.notebook.metadata.casebook.pop("confirmed")
+    assert (entry.gpu, entry.driver, entry.ended, entry.cells) == ("NVIDIA H100", "580.1", 2, 3)
+    assert after.notebook == before
+    assert list(receipts.receipt_problems(Chapter(two.path))) == []
+
+
+def test_a_run_again_keeps_what_was_confirmed_of_the_same_code(two):
+    assert confirm.confirm([]) == 0
+    assert execute_here(Chapter(two.path)).receipt["confirmed"]
+    text = two.path.read_text().replace('"print(1)"', '"print(2)"')
+    two.path.write_text(text)
+    edited, other = receipts.receipt_problems(Chapter(two.path))
+    assert "cell [1]: edited since" in edited
+    assert other.endswith("ran on NVIDIA H100 is not today's code; run `casebook confirm` there")
+    assert "confirmed" not in execute_here(Chapter(two.path)).receipt
+
+
+def test_what_is_not_confirmed(two, monkeypatch, capsys):
+    before = two.path.read_bytes()
+    two.says("1 / 0")
+    assert confirm.confirm([]) == 1
+    assert "cell [2]: ZeroDivisionError: division by zero" in capsys.readouterr().out
+    two.says("")
+    two.path.write_bytes(before.replace(b'"print(1)"', b'"print(2)"'))
+    assert confirm.confirm([]) == 1
+    assert "its receipt is stale or missing" in capsys.readouterr().out
+    two.path.write_bytes(before)
+    monkeypatch.setattr(gpu, "find", lambda: H200)
+    assert confirm.confirm([]) == 1
+    assert "its outputs come from an NVIDIA H200" in capsys.readouterr().out
+    assert two.path.read_bytes() == before
 
 
 def test_without_a_gpu_nothing_is_executed(tmp_path, no_gpu):

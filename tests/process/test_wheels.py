@@ -1,11 +1,8 @@
-"""`check --wheels` and `pin`: a header promises no Python for which a pin has no wheel."""
-
-from types import SimpleNamespace
+"""A header promises no Python for which a pin has no wheel."""
 
 import pytest
 from helpers import wheel
 
-from casebook.authoring.checks.wheels import wheel_problems
 from casebook.cells.header import Header
 from casebook.environments import wheels
 from casebook.errors import DownloadFailure
@@ -24,13 +21,13 @@ def index(tmp_path, monkeypatch, empty_caches):
 
 
 def test_each_python_that_is_promised_needs_a_wheel(index, monkeypatch):
-    heads = Header(">=3.11,<3.14", PINS), Header(">=3.11,<3.13", PINS), None
-    cells = [SimpleNamespace(number=number, header=head) for number, head in enumerate(heads)]
-    (problem,) = wheel_problems(SimpleNamespace(name="book", cells=cells))
-    assert problem.startswith("book, cell [0]: requires-python promises 3.13, for which wheels")
+    wide, narrow = Header(">=3.11,<3.14", PINS), Header(">=3.11,<3.13", PINS)
+    assert list(wheels.missing_wheels(narrow)) == []
+    (problem,) = wheels.missing_wheels(wide)
+    assert problem.startswith("requires-python promises 3.13, for which wheels are missing: ")
     assert "Because tiny==1.0 has no wheels" in problem
     monkeypatch.setattr(wheels, "refusal", lambda *_: "asked")
-    assert [text[-5:] for text in wheels.missing_wheels(heads[0])] == ["asked"]
+    assert [text[-5:] for text in wheels.missing_wheels(wide)] == ["asked"]
 
 
 def test_an_index_that_does_not_answer_says_nothing_of_a_wheel(empty_caches, monkeypatch):
