@@ -1,11 +1,12 @@
 """Copies of the chapters for a class, which ask for predictions and do not show results.
 
-Solutions, outputs, receipts, *How we know*, references and the messages in headers are left out,
-and checks are encoded. Every passage is left out that the notebook marks as telling a result. In a
-Markdown cell `<!-- result: What will it print? -->` begins such a passage; it ends at the next
-heading, at `<!-- next -->`, or with the cell. The question takes its place. At the beginning of a
-cell the passage is about the code cell above, so there the question moves in front of that one. A
-mark that begins a line stands alone in it, or Markdown would not see the rest of the line.
+Solutions, outputs, receipts, *If you have this now*, *How we know*, references and the messages in
+headers are left out, and checks are encoded. Every passage is left out that the notebook marks as
+telling a result. In a Markdown cell `<!-- result: What will it print? -->` begins such a passage;
+it ends at the next heading, at `<!-- next -->`, or with the cell. The question takes its place. At
+the beginning of a cell the passage is about the code cell above, so there the question moves in
+front of that one. A mark that begins a line stands alone in it, or Markdown would not see the rest
+of the line.
 """
 
 import base64
@@ -24,7 +25,8 @@ from casebook.errors import CasebookError
 FOLDER = ROOT / "_build" / "workshop"
 MARK = re.compile(r"<!-- (?:(?P<told>result)(?:: (?P<question>.*?))?|next) -->[ \n]?", re.DOTALL)
 HEADING = re.compile(r"(?m)^#{1,6} ")
-LAST = re.compile(r"(?m)^## (?:How we know|References)$")  # these sections tell how cells end
+# These sections tell how cells end.
+TELLS = re.compile(r"(?m)^## (?:If you have this now|How we know|References)$")
 ASK = "**Before you run it:**"
 NOTE = (
     "*A copy for a workshop. Say what you expect before you run a cell. "
@@ -55,7 +57,7 @@ def unsolved(notebook: NotebookNode) -> NotebookNode:
     kept[0].source = f"{without_answers(kept[0].source)}\n\n{NOTE}"
     for cell in kept:
         if cell.cell_type == "markdown":
-            cell.source = without_verdicts(LAST.split(cell.source)[0]).strip()
+            cell.source = without_verdicts(TELLS.split(cell.source)[0]).strip()
     copy.cells = [cell for cell in kept if cell.source]
     return copy
 

@@ -30,7 +30,7 @@ faults:
     fixed: {numba-cuda: 0.8.0}
     beside: {numpy: '>=2.0'}
 figures: {4.8 TB/s: NVIDIA's data sheet}
-varies: {cell-12: prints an address}
+varies: {cell-13: prints an address}
 wordings: [{text: a text, link: 'https://example.org/1'}]
 """
 PINNED = cell(
@@ -49,6 +49,14 @@ A sentence.
 <!-- card: -->
 
 <!-- end of the card -->
+=== text
+## If you have this now
+
+Print it:
+
+```python
+print(check(answer))
+```
 === code setup
 %load_ext casebook
 === text
@@ -105,6 +113,10 @@ print('Solution:', check(solution_answer))
 Solution: Correct.
 === text
 The fifth cell of exercise 1.
+
+## How we know
+
+By a run.
 
 ## References
 
@@ -210,12 +222,20 @@ FAULTS = [
     ("has the message 'ValueError: other'", "['ValueError: a text']", "['ValueError: other']"),
     ("no fault has messages, though the kind is crash", "crash, slow", "crash", *fact("messages")),
     (".yml: $: Additional properties are not allowed ('figure'", "figures:", "figure:"),
-    (".yml: varies['cell-12']: 'no' does not match", "prints an address", "'no'"),
-    ("varies names a cell 'gone', which is not there", "{cell-12:", "{gone:"),
+    (".yml: varies['cell-13']: 'no' does not match", "prints an address", "'no'"),
+    ("varies names a cell 'gone', which is not there", "{cell-13:", "{gone:"),
     (".yml: wordings[0]: 'link' is a required", ", link: 'https://example.org/1'", ""),
     (".yml: wordings[0].link: 'http://x' does not match", "https://example.org/1", "http://x"),
     (".yml: not YAML: while parsing a flow", "figures: {", "figures: [{"),
     (".yml: $: ['figures'] is not of type 'object'", FACTS, "- figures\n"),
+    # the form of the page
+    ("its second cell does not begin with the line", "## If you have this now\n", "## Now\n"),
+    ("now: 84 words, at most 80", "Print it:", "word " * 84),
+    ("now: not one block to copy", "```python", "```text"),
+    ("now: not one block to copy", "answer))\n```", "answer))\n```\n```bash\npip\n```"),
+    ("now: no cell runs the lines of its block", "```python\nprint", "```python\nshow"),
+    ("How we know: 121 words, at most 120", "By a run.", "word " * 121),
+    ("words, at most 4500", "By a run.\n", "By a run.\n\n## Aside\n\n" + "word " * 4500),
     # the prose
     ("it names cell 99, which does not exist", "Cell 2", "Cell 99"),
     ("it names cell 17", "Cell 2", "Cells 1, 2 and 17"),
@@ -264,7 +284,7 @@ FAULTS = [
         "x.claim()",
     ),
     ("cell [6]: the tag nbval-ig", "code check", "code check nbval-ignore-output"),
-    ("cell [8]: the tag nbval-ig", "varies: {cell-12: prints an address}", "varies: {}"),
+    ("cell [8]: the tag nbval-ig", "varies: {cell-13: prints an address}", "varies: {}"),
     ("a path of the machine that ran it: /home/me/x.py", "0x1234", "/home/me/x.py"),
     ("a path of the machine that ran it: /root/x.py", "0x1234", "in /root/x.py"),
     ("a path of the machine that ran it: /tmp/tmpabc/x", "0x1234", "/tmp/tmpabc/x"),

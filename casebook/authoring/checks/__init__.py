@@ -9,6 +9,7 @@ from casebook.authoring.checks.card import card_problems
 from casebook.authoring.checks.code import code_problems
 from casebook.authoring.checks.evidence import evidence_problems
 from casebook.authoring.checks.exercises import exercise_problems
+from casebook.authoring.checks.page import page_problems
 from casebook.authoring.checks.prose import prose_problems
 from casebook.authoring.checks.versions import version_problems
 from casebook.authoring.receipts import receipt_problems
@@ -17,6 +18,7 @@ from casebook.errors import CasebookError
 
 CHECKS = (
     card_problems,
+    page_problems,
     code_problems,
     prose_problems,
     exercise_problems,

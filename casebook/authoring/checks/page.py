@@ -1,0 +1,48 @@
+"""The form of a page: its answer first, and lengths that a visitor and a student can read."""
+
+import re
+from collections.abc import Iterator
+
+from casebook.authoring.chapters import Chapter
+
+NOW = "## If you have this now\n"
+BLOCK = re.compile(r"(?ms)^```(\w*)\n(.*?)^```$")
+COMMENT = re.compile(r"(?s)<!--.*?-->")
+WORDS = {"chapter": 4500, "short case": 1000, "If you have this now": 80, "How we know": 120}
+
+
+def page_problems(chapter: Chapter) -> Iterator[str]:
+    texts = [cell.source for cell in chapter.notebook.cells if cell.cell_type == "markdown"]
+    kind = "chapter" if chapter.name < "10" else "short case"
+    yield from too_long(kind, "\n".join(texts))
+    for text in texts:
+        _, heading, known = text.partition("## How we know\n")
+        if heading:
+            yield from too_long("How we know", known.partition("\n## ")[0])
+    second = chapter.notebook.cells[1]
+    if second.cell_type == "markdown" and second.source.startswith(NOW):
+        yield from now_problems(chapter, second.source.removeprefix(NOW))
+    else:
+        yield f": its second cell does not begin with the line {NOW.strip()!r}"
+
+
+def now_problems(chapter: Chapter, text: str) -> Iterator[str]:
+    """What is to be copied is one block, and one of the cells runs it if it is Python."""
+    yield from too_long("If you have this now", BLOCK.sub("", text))
+    blocks = BLOCK.findall(text)
+    if [language for language, _ in blocks] not in (["bash"], ["python"]):
+        yield ", If you have this now: not one block to copy, in ```bash or ```python"
+    for language, block in blocks:
+        cells = (bare(cell.body) for cell in chapter.cells)
+        if language == "python" and not any(bare(block) in body for body in cells):
+            yield ", If you have this now: no cell runs the lines of its block as they stand"
+
+
+def bare(code: str) -> str:
+    """Code without its indentation and empty lines."""
+    return "\n".join(line.strip() for line in code.splitlines() if line.strip())
+
+
+def too_long(what: str, text: str) -> Iterator[str]:
+    if (count := len(COMMENT.sub("", text).split())) > WORDS[what]:
+        yield f", {what}: {count} words, at most {WORDS[what]}"
