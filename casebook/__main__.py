@@ -110,7 +110,9 @@ def arguments() -> argparse.ArgumentParser:
     )
 
     grade = command(
-        "grade", "authoring.grading.grade", "run participants' exercises, as you; write a CSV"
+        "grade",
+        "authoring.grading.answers.grade",
+        "run participants' exercises, as you; write a CSV",
     )
     grade.add_argument(
         "folder", metavar="FOLDER", type=Path, help="a folder or notebook for each participant"

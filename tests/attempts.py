@@ -13,7 +13,7 @@ import pytest
 from casebook.authoring import chapters
 from casebook.authoring.chapters import Chapter
 from casebook.authoring.exercises import Exercise, exercises
-from casebook.authoring.grading import YOURS
+from casebook.authoring.grading.answers import YOURS
 
 BOOKS = [book for book in chapters.load() if exercises(book)]
 

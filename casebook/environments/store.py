@@ -13,7 +13,10 @@ from pathlib import Path
 
 from casebook.errors import EnvironmentFailure
 
-UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR)
+UNWRITABLE = {
+    *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM),
+    *(errno.ENOTDIR, errno.ENOENT, errno.EISDIR),  # a folder that cannot be made, such as in /proc
+}
 
 
 def cache() -> Path:

@@ -1,6 +1,8 @@
 """A cell as one file for `uv run`, ready for a bug report: it needs nothing else, and says at its
 end whether it ended as expected."""
 
+import io
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,7 +35,10 @@ def command(name: str, number: int) -> int:
     if not name.endswith(".ipynb"):
         repository.need(f"the chapter {name!r}")
         name = str(repository.notebooks([name])[0])
-    print(export(Notebook(name), number), end="")
+    text = export(Notebook(name), number)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # Python reads a file as UTF-8, anywhere
+        sys.stdout.reconfigure(encoding="utf-8")
+    print(text, end="")
     return 0
 
 

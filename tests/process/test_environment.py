@@ -167,6 +167,12 @@ def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert failure(EMPTY) == f"cannot write to {tmp_path}/file/casebook: Not a directory"
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc")
+    assert failure(EMPTY) == "cannot write to /proc/casebook: No such file or directory"
+    lock = tmp_path / f"casebook/environments/{EMPTY.environment_key}.lock"
+    lock.mkdir(parents=True)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert failure(EMPTY) == f"cannot write to {tmp_path}/casebook: Is a directory"
 
 
 @pytest.mark.parametrize("room", ["4k", "64k", "300k"])

@@ -232,9 +232,10 @@ def two(tmp_path, monkeypatch):
 
     `two.says(code)` lets that cell do something else.
     """
-    source = f"exec(open({str(tmp_path / 'code')!r}).read())"
+    monkeypatch.setenv("CODE", str(tmp_path / "code"))
     (tmp_path / "code").write_text("")
-    chapter = execute_here(write_chapter(tmp_path, ["print(1)", source, "1"]))
+    sources = ["print(1)", "import os\nexec(open(os.environ['CODE']).read())", "1"]
+    chapter = execute_here(write_chapter(tmp_path, sources))
     monkeypatch.setattr(gpu, "find", lambda: H100)
     monkeypatch.setattr(confirm.chapters, "load", lambda names: [Chapter(chapter.path)])
     chapter.says = (tmp_path / "code").write_text

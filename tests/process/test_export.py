@@ -1,6 +1,7 @@
 """Cells as files: they run with nothing else, and say themselves whether they ended as expected."""
 
 import ast
+import os
 import signal
 import subprocess
 import sys
@@ -178,6 +179,16 @@ def test_the_file_says_where_it_comes_from_and_what_was_seen(tmp_path, monkeypat
 """
         in text
     )
+
+
+def test_a_file_is_utf_8_whatever_the_terminal_shows(tmp_path):
+    notebook(tmp_path, "%%pinned\n" + cell("print('grün')"))
+    ended = subprocess.run(
+        [sys.executable, "-m", "casebook", "export", tmp_path / "09-example.ipynb", "1"],
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+    )
+    assert "print('grün')" in ended.stdout.decode()
 
 
 def test_what_a_cell_imports_of_the_book_is_in_the_file(tmp_path):

@@ -11,9 +11,11 @@ import pytest
 from attempts import answers, attempts, written
 
 from casebook.__main__ import main
-from casebook.authoring import chapters, grading, sandbox
+from casebook.authoring import chapters
 from casebook.authoring.exercises import exercises
-from casebook.authoring.grading import RESTORE, YOURS, Row, praise, restored, verdict
+from casebook.authoring.grading import answers as grading
+from casebook.authoring.grading import sandbox
+from casebook.authoring.grading.answers import RESTORE, YOURS, Row, praise, restored, verdict
 from casebook.authoring.workshop import encoded, unsolved
 
 BOOKS = {book.name[:2]: book for book in chapters.load() if exercises(book)}

@@ -7,10 +7,12 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from casebook.authoring.chapters import Chapter
+from casebook.authoring.checks.code import MEASURES
 from casebook.authoring.facts import Fault
 from casebook.authoring.publish import card_differences
 from casebook.authoring.releases import evidence
 
+LOUD = {"crash", "does not start"}  # kinds of trouble with a message
 SILENT = {"wrong numbers", "slow", "hang"}
 # Names on a card, and the package (for some, -cu12 or the like follows) or module of a cell.
 LIBRARIES = {
@@ -28,8 +30,23 @@ BUILT_IN = "built-in target"  # as facts name it
 def card_problems(chapter: Chapter) -> Iterator[str]:
     """Ends of sentences about the card, the libraries, the messages and what is told to do."""
     yield from card_differences(chapter)
-    for check in (libraries, messages, fixes, varying_cells):
+    for check in (kinds, libraries, messages, fixes, varying_cells):
         yield from (f", {chapter.name}.yml: {problem}" for problem in check(chapter))
+
+
+def kinds(chapter: Chapter) -> Iterator[str]:
+    """The kinds of trouble are those of the faults and of the cells."""
+    facts, hangs = chapter.facts, any(c.header and c.header.timeout_expected for c in chapter.cells)
+    if facts.messages and not LOUD & set(facts.kind):
+        yield "kind: a fault has messages, so it is a crash or does not start"
+    if not facts.messages and not SILENT & set(facts.kind):
+        yield f"no fault has messages, though the kind is {', '.join(facts.kind)}"
+    if hangs and "hang" not in facts.kind:
+        yield "kind: a cell times out as expected, so it is a hang"
+    if "hang" in facts.kind and not hangs and not any("never" in one.see for one in facts.faults):
+        yield "kind: hang, but no cell times out and no fault never ends"
+    if "slow" in facts.kind and not any(MEASURES.search(cell.source) for cell in chapter.cells):
+        yield "kind: slow, but no cell measures"
 
 
 def libraries(chapter: Chapter) -> Iterator[str]:
@@ -46,10 +63,8 @@ def libraries(chapter: Chapter) -> Iterator[str]:
 
 
 def messages(chapter: Chapter) -> Iterator[str]:
-    """Each message stands in a stored output or in a row; a case without one is a silent one."""
+    """Each message stands in a stored output or in a row."""
     facts = chapter.facts
-    if not facts.messages and not SILENT & set(facts.kind):
-        yield f"no fault has messages, though the kind is {', '.join(facts.kind)}"
     if not chapter.receipt:
         return
     said = [cell.text for cell in chapter.cells] + [row.line for row in evidence.rows(chapter)]

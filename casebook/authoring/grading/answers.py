@@ -16,9 +16,10 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from casebook.authoring import chapters, sandbox
+from casebook.authoring import chapters
 from casebook.authoring.chapters import Chapter
 from casebook.authoring.exercises import Exercise, exercises
+from casebook.authoring.grading import sandbox
 from casebook.authoring.workshop import LEAD
 from casebook.cells.header import BLOCK
 from casebook.environments import create, gpu

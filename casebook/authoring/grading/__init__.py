@@ -1,0 +1,1 @@
+"""Grading: participants' answers, each in a sandbox of its own."""
