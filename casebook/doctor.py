@@ -602,6 +602,22 @@ CASES: tuple[Case, ...] = (
         ),
         '24-impossible-draw',
     ),
+    Case(
+        '27-no-cudart',
+        (
+            'from cuda import cudart (or cuda, nvrtc) fails, although cuda-python is '
+            "installed: ImportError: cannot import name 'cudart' from 'cuda' (unknown "
+            'location)'
+        ),
+        (
+            Range('cuda-bindings', since='13.0.0', newest='13.4.4', everywhere=True),
+        ),
+        (
+            'Write from cuda.bindings import runtime as cudart; in code of others: pip '
+            'install "cuda-python<13"'
+        ),
+        '27-no-cudart',
+    ),
 )
 
 COMBINATIONS: dict[str, tuple[str, str, str]] = {
