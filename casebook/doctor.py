@@ -737,6 +737,28 @@ COMBINATIONS: dict[str, tuple[str, str, str]] = {
         'multiprocessing.set_start_method("spawn")',
         '17-fork-after-init',
     ),
+    'raw-float': (
+        (
+            'A raw kernel computes with 0, or a tiny number, in place of a Python float; '
+            'no message'
+        ),
+        (
+            'Pass np.float32(x) to a float parameter, np.float64(x) to double, '
+            'np.int32(n) to int'
+        ),
+        '26-raw-arguments',
+    ),
+    'raw-view': (
+        (
+            'A raw kernel reads a transposed or sliced array as if it were the whole one;'
+            ' no message'
+        ),
+        (
+            'Pass cp.ascontiguousarray(x, dtype=cp.float32), with the type that the '
+            'kernel declares'
+        ),
+        '26-raw-arguments',
+    ),
 }
 # fmt: on
 # End of the table.
