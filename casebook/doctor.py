@@ -618,6 +618,23 @@ CASES: tuple[Case, ...] = (
         ),
         '27-no-cudart',
     ),
+    Case(
+        '29-below-one',
+        (
+            'xoroshiro128p_uniform_float32 returns 1.0 once in 33,554,432 draws; an index'
+            ' is one past the end'
+        ),
+        (
+            Range('numba-cuda', oldest='0.30.4', newest='0.30.4', everywhere=True),
+            Range('the CUDA target built into numba',
+                oldest='0.68.1', newest='0.68.1', everywhere=True),
+        ),
+        (
+            'Limit it: u = min(xoroshiro128p_uniform_float32(states, i), np.float32(1 - '
+            '2**-24))'
+        ),
+        '29-below-one',
+    ),
 )
 
 COMBINATIONS: dict[str, tuple[str, str, str]] = {
