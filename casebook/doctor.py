@@ -776,6 +776,17 @@ COMBINATIONS: dict[str, tuple[str, str, str]] = {
         ),
         '26-raw-arguments',
     ),
+    'out-of-registers': (
+        (
+            'A kernel runs with small blocks and fails at the launch with larger ones: '
+            'CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES'
+        ),
+        (
+            'Launch blocks of 256 threads, or limit the registers: '
+            '@cuda.jit(max_registers=65536 // threads)'
+        ),
+        '34-out-of-registers',
+    ),
 }
 # fmt: on
 # End of the table.
