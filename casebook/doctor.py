@@ -635,6 +635,22 @@ CASES: tuple[Case, ...] = (
         ),
         '29-below-one',
     ),
+    Case(
+        '30-silent-raise',
+        (
+            'A kernel with raise or assert meets bad input; no exception, and that '
+            "thread's result is missing"
+        ),
+        (
+            Range('numba-cuda', oldest='0.30.4', newest='0.30.4', everywhere=True),
+            Range('numba-cuda-mlir', oldest='0.6.0', newest='0.6.0', everywhere=True),
+        ),
+        (
+            'Set a flag with cuda.atomic.max; while testing, compile with '
+            '@cuda.jit(debug=True, opt=False)'
+        ),
+        '30-silent-raise',
+    ),
 )
 
 COMBINATIONS: dict[str, tuple[str, str, str]] = {
