@@ -397,7 +397,7 @@ CASES: tuple[Case, ...] = (
     Case(
         '12-sort-out-of-memory',
         (
-            'cupy.sort on a full GPU returns the array unsorted, or the process is '
+            'cupy.sort or argsort on a full GPU returns unsorted data, or the process is '
             "killed: Exception ignored in: 'cupy.cuda.thrust.cupy_malloc'"
         ),
         (
