@@ -307,8 +307,8 @@ CASES: tuple[Case, ...] = (
     Case(
         '07-freed-in-flight',
         (
-            'A buffer of cuda.core that was dropped is still written, and somebody else '
-            'has its memory; no message'
+            'Wrong numbers, no message: cuda.core gives away the memory of a dropped '
+            'buffer while a kernel still writes to it'
         ),
         (
             Range('cuda-core', oldest='0.1.1', fixed='0.4.0'),
@@ -326,8 +326,8 @@ CASES: tuple[Case, ...] = (
     Case(
         '07-second-stream',
         (
-            'An array that a second stream still uses was dropped, and its memory is used'
-            ' again; no message'
+            'Wrong numbers, no message: an array was dropped while a second stream still '
+            'used it, and its memory is used again'
         ),
         (
             Range('cupy', oldest='14.2.0', newest='14.2.0', everywhere=True),
@@ -657,8 +657,8 @@ COMBINATIONS: dict[str, tuple[str, str, str]] = {
     ),
     'buffer-from-handle': (
         (
-            'A buffer of Buffer.from_handle that was dropped is still written, and '
-            'somebody else has its memory; no message'
+            'Wrong numbers, no message: a dropped buffer of Buffer.from_handle is given '
+            'away while a kernel still writes to it'
         ),
         (
             'Buffer.from_handle(pointer, size, mr=self, stream=stream), from 1.2.0 on; '
