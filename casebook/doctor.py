@@ -2,6 +2,7 @@
 
     python doctor.py                     the Python that runs it
     python doctor.py --python .venv      another environment, or any interpreter
+    python doctor.py --all               also what may affect it, and what was found
 
 One file, standard library only, Python 3.9 or later. It imports no package that it looks at:
 versions come from the metadata beside the packages, and the driver is asked in a process of its
@@ -605,67 +606,6 @@ CASES: tuple[Case, ...] = (
 )
 
 COMBINATIONS: dict[str, tuple[str, str, str]] = {
-    'grid-too-large': (
-        (
-            'A cooperative launch with more blocks than fit on the GPU at once; this is '
-            'no bug: CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE'
-        ),
-        (
-            'compiled, = kernel.overloads.values(); at most '
-            'compiled.max_cooperative_grid_blocks(threads) blocks'
-        ),
-        '02-grid-sync-cache',
-    ),
-    'dropped-options': (
-        (
-            'A ProgramOptions field such as prec_div has no effect when the input is PTX;'
-            ' no message'
-        ),
-        (
-            'Give the option where C++ is compiled to PTX, or compile from C++ to a cubin'
-            ' in one step'
-        ),
-        '03-jit-options',
-    ),
-    'nvrtc-cache': (
-        (
-            'A kernel has the division, square root or flush to zero that an earlier '
-            'build asked for; no message'
-        ),
-        'ProgramOptions(no_cache=True)',
-        '03-jit-options',
-    ),
-    'load-without-a-driver': (
-        (
-            'Without a driver, loading an ObjectCode, or its repr, raises SystemError; '
-            'the next load never returns: <built-in method __enter__ of _thread.lock '
-            'object at 0x…> returned a result with an exception set'
-        ),
-        'Call Device() first: it raises an error that says that the driver is missing',
-        '03-jit-options',
-    ),
-    'what-the-binding-owes': (
-        (
-            'Wrong numbers, no message; the array says CPU or device 0, its stream has '
-            'not finished, or results go into a copy'
-        ),
-        (
-            'Name the device in the type, nb::device::cuda, pass its number, and mark '
-            'outputs .noconvert()'
-        ),
-        '05-device-arrays',
-    ),
-    'buffer-from-handle': (
-        (
-            'Wrong numbers, no message: a dropped buffer of Buffer.from_handle is given '
-            'away while a kernel still writes to it'
-        ),
-        (
-            'Buffer.from_handle(pointer, size, mr=self, stream=stream), from 1.2.0 on; '
-            'before, buffer.close(stream)'
-        ),
-        '07-freed-in-flight',
-    ),
     'nvrtc-and-driver': (
         (
             'NVRTC is newer than the driver, which refuses its PTX: '
@@ -692,34 +632,6 @@ COMBINATIONS: dict[str, tuple[str, str, str]] = {
             'for'
         ),
         '08-newer',
-    ),
-    'first-visit': (
-        (
-            'The first with cuda.gpus[N]: for a GPU takes away the context of another GPU'
-            ' that was current: TypeError: int() argument must be a string, a bytes-like '
-            "object or a real number, not 'NoneType'"
-        ),
-        (
-            'At the start, before anything is current, visit each GPU once: with '
-            'cuda.gpus[n]: pass'
-        ),
-        '09-second-gpu',
-    ),
-    'default-stream': (
-        (
-            "cuda.core's default stream keeps the first context that it met, and so names"
-            ' another GPU; no message'
-        ),
-        'pip install "cuda-core[cu12]>=1.2.0" (or [cu13])',
-        '09-second-gpu',
-    ),
-    'fork-after-init': (
-        (
-            'A program asks whether there is a GPU and then forks workers; each dies at '
-            'its first GPU call: cudaErrorInitializationError: initialization error'
-        ),
-        'multiprocessing.set_start_method("spawn")',
-        '17-fork-after-init',
     ),
 }
 # fmt: on
@@ -912,7 +824,6 @@ class Machine:
     cuda: str | None = None
     gpus: list[dict[str, str]] = field(default_factory=list)
     problem: str | None = None
-    compilers: dict[str, str] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)  # what could not be looked at
 
@@ -945,9 +856,7 @@ def look(python: str) -> Machine:
     if driver is None:
         driver = {"problem": "asking it failed"}
         unread.append("the NVIDIA driver: asking it failed")
-    return Machine(
-        python, version, packages, **driver, compilers=compilers(), remarks=remarks, unread=unread
-    )
+    return Machine(python, version, packages, **driver, remarks=remarks, unread=unread)
 
 
 def interpreter(path: str) -> str:
@@ -985,24 +894,6 @@ def ask_driver() -> dict | None:
     """What the NVIDIA driver says about itself and its GPUs; None where asking failed."""
     said = ask([sys.executable, "-IS", "-c", ASK_DRIVER])
     return json.loads(said) if said else None
-
-
-def compilers() -> dict[str, str]:
-    """The compilers that building an extension would take, with their versions."""
-    toolkits = [
-        os.path.join(os.environ[v], "bin") for v in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(v)
-    ] + ["/usr/local/cuda/bin"]
-    nvcc = shutil.which("nvcc") or shutil.which("nvcc", path=os.pathsep.join(toolkits))
-    asked = {
-        "g++": (shutil.which("g++"), "-dumpfullversion", r"(\S+)"),
-        "nvcc": (nvcc, "--version", r"release ([\d.]+)"),
-    }
-    found = {
-        name: re.search(pattern, ask([path, option]) or "")
-        for name, (path, option, pattern) in asked.items()
-        if path
-    }
-    return {name: answer[1] for name, answer in found.items() if answer}
 
 
 def ask(command: list[str]) -> str | None:
@@ -1128,7 +1019,7 @@ def conda(folder: str, unread: list[str]) -> Iterator[tuple[str, str]]:
 # --- what is printed
 
 
-def examine(python: str, as_json: bool) -> int:
+def examine(python: str, as_json: bool = False, everything: bool = False) -> int:
     """Print what was found; returns the exit status."""
     try:
         machine = look(python)
@@ -1139,7 +1030,7 @@ def examine(python: str, as_json: bool) -> int:
             table = {**asdict(machine), "affected": affected, "findings": found}
             say(json.dumps(table, indent=2))
         else:
-            say(report(machine, findings))
+            say(report(machine, findings, everything))
     except NoSuchPython as error:
         print(f"doctor: {error}", file=sys.stderr)
         return 2
@@ -1168,58 +1059,59 @@ def say(text: str) -> None:
 
 
 def diagnose(machine: Machine) -> list[Finding]:
-    """One Finding for each fault, and for each combination that is known to fail."""
+    """One Finding for each combination that is known to fail, which is mended first, and fault."""
     parts = machine.parts()
     return [
-        *(case.examine(parts) for case in CASES),
+        two_cupys(parts),
+        two_toolkits(parts),
         nvrtc_and_driver(parts),
         nvvm_and_nvjitlink(parts),
-        two_toolkits(parts),
-        two_cupys(parts),
+        *(case.examine(parts) for case in CASES),
     ]
 
 
-def report(machine: Machine, findings: list[Finding]) -> str:
-    """The findings as text for a terminal."""
-    gpus = ", ".join(
-        f"{g['name']} (compute capability {g['compute_capability']})" for g in machine.gpus
-    )
-    driver = (
-        f"{machine.driver or 'version unknown'}, supports CUDA {machine.cuda}"
-        if machine.cuda
-        else "none"
-    )
-    absent = [part for part in WATCHED if part not in machine.parts()]
-    facts = {
-        "Python": f"{machine.version}, {machine.python}",
-        "GPU": gpus or "none",
-        "Driver": driver + (f" ({machine.problem})" if machine.problem else ""),
-        "Compilers": listed(machine.compilers) or "none",
-        "Packages": listed(machine.packages) or "none of those that the book is about",
-        "Not installed": ", ".join(absent) or "nothing",
-    }
-    lines = [paragraph(f"{name:14}", text) for name, text in facts.items()]
-    lines += [paragraph("Remark", remark) for remark in machine.remarks]
-    lines += [paragraph("Not inspected", thing) for thing in machine.unread]
+def report(machine: Machine, findings: list[Finding], everything: bool) -> str:
+    """The findings as text for a terminal: what to do first, then each fault with its fix."""
     ordered = sorted(findings, key=lambda finding: WORST_FIRST.index(finding.status))
-    for finding in ordered:
-        if finding.status == NOT_AFFECTED and not finding.remains:
-            continue
-        lines += [
-            "",
-            colour(paragraph(f"{finding.status:14}", finding.symptom), finding.status),
-            paragraph("", finding.why),
-        ]
-        if finding.remains:
-            lines.append(paragraph("", finding.remains))
+    count = {status: sum(f.status == status for f in findings) for status in WORST_FIRST}
+    affect = f"known issues affect{'s' * (count[AFFECTED] < 2)} this environment"
+    doubt = ", as far as could be seen" if machine.unread else ""
+    sentence = f"{count[AFFECTED] or 'None'} of {len(findings)} {affect}{doubt}."
+    nothing = "look at what could not be inspected" if doubt else "nothing"
+    lines = [paragraph("Do first", ordered[0].fix if count[AFFECTED] else nothing)]
+    lines += [paragraph("Not inspected", thing) for thing in machine.unread]
+    shown = [f for f in ordered if f.status == AFFECTED or (everything and (f.fix or f.remains))]
+    if everything:
+        shown += [f for f in ordered if f.status == CANNOT_TELL]
+        lines += facts(machine)
+    for finding in shown:
+        lines += ["", colour(paragraph(finding.status, finding.symptom), finding.status)]
+        details = (finding.why, finding.remains) if everything else ()
+        lines += [paragraph("", text) for text in details if text]
         if finding.fix:
             lines += [paragraph("", f"Fix: {finding.fix}"), f"{'':14}Read: {finding.chapter}"]
-    rest = [f.name for f in ordered if f.status == NOT_AFFECTED and not f.remains]
-    lines += ["", paragraph(NOT_AFFECTED, ", ".join(rest))] if rest else []
-    count = sum(f.status == AFFECTED for f in findings)
-    affect = f"known issues affect{'s' * (count < 2)} this environment"
-    doubt = ", as far as could be seen" if machine.unread else ""
-    return "\n".join([*lines, "", f"{count or 'None'} of {len(findings)} {affect}{doubt}."])
+    if everything:
+        rest = [f.name for f in ordered if f not in shown]
+        return "\n".join([*lines, "", paragraph(NOT_AFFECTED, ", ".join(rest)), "", sentence])
+    hidden = [f"{count[status]} {status}" for status in (AT_RISK, CANNOT_TELL) if count[status]]
+    also = paragraph("--all", f"shows also: {', '.join([*hidden, 'what was found'])}")
+    return "\n".join([*lines, "", sentence, also])
+
+
+def facts(machine: Machine) -> list[str]:
+    """What was found, a line each."""
+    gpus = (f"{g['name']} (compute capability {g['compute_capability']})" for g in machine.gpus)
+    driver = f"{machine.driver or 'version unknown'}, supports CUDA {machine.cuda}"
+    found = {
+        "Python": f"{machine.version}, {machine.python}",
+        "GPU": ", ".join(gpus) or "none",
+        "Driver": (driver if machine.cuda else "none")
+        + (f" ({machine.problem})" if machine.problem else ""),
+        "Packages": listed(machine.packages) or "none of those that the book is about",
+        "Not installed": ", ".join(part for part in WATCHED if part not in machine.parts()),
+    }
+    lines = [paragraph(name, text or "nothing") for name, text in found.items()]
+    return ["", *lines, *(paragraph("Remark", remark) for remark in machine.remarks)]
 
 
 def listed(versions: dict[str, str]) -> str:
@@ -1253,6 +1145,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=sys.executable,
         metavar="PATH",
         help="folder of an environment, or an interpreter; default: the Python that runs this",
+    )
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        dest="everything",
+        help="also show what may affect it, and what was found",
     )
     parser.add_argument(
         "--json", action="store_true", dest="as_json", help="print everything as JSON"
