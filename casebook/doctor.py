@@ -366,7 +366,10 @@ CASES: tuple[Case, ...] = (
         (
             Range('cuda-core', oldest='1.2.2', newest='1.2.2', everywhere=True),
         ),
-        'Device(1).set_current() right before Device(1).create_stream()',
+        (
+            'Device(1).set_current() right before Device(1).create_stream(), and the old '
+            'device after it'
+        ),
         '09-second-gpu',
     ),
     Case(
