@@ -464,7 +464,10 @@ CASES: tuple[Case, ...] = (
         (
             Range('cupy', oldest='13.0.0', fixed='14.2.0'),
         ),
-        'pip install "cupy-cuda12x>=14.2.0", or write into another array',
+        (
+            'Write into a new array and copy it back: image[...] = '
+            'ndimage.rank_filter(image, …)'
+        ),
         '15-filter-in-place',
         remains=(
             'laplace, shift and rotate still differ in place, as they do in SciPy (seen '
@@ -481,8 +484,8 @@ CASES: tuple[Case, ...] = (
             Range('cupy', oldest='14.2.0', newest='14.2.0', everywhere=True),
         ),
         (
-            'CUPY_ACCELERATORS="" python program.py (for cumsum), or sum integers in '
-            'fixed point'
+            'cp.cumsum(x, axis=0); for the others add integers: cp.rint(x * '
+            '2**38).astype(cp.int64)'
         ),
         '16-sums-that-vary',
     ),
