@@ -176,7 +176,7 @@ CASES: tuple[Case, ...] = (
         (
             Range('the CUDA target built into numba', since='0.59.0', fixed='0.59.1'),
         ),
-        'pip install "numba>=0.59.1"; on drivers from 580 on "numba>=0.63.1"',
+        'pip install "numba-cuda[cu12]>=0.30.4" "numpy<2.5"',
         '02-grid-sync-cache',
     ),
     Case(
