@@ -451,7 +451,7 @@ CASES: tuple[Case, ...] = (
         (
             Range('cupy', oldest='13.0.0', fixed='14.1.0'),
         ),
-        'pip install "cupy-cuda12x>=14.1.0"',
+        'pip install "cupy-cuda12x[ctk]>=14.1.0"',
         '14-two-billion',
         remains='A sum along an axis was reported wrong in later releases, too (cupy #10268).',
     ),
