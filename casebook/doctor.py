@@ -2,6 +2,7 @@
 
     python doctor.py                     the Python that runs it
     python doctor.py --python .venv      another environment, or any interpreter
+    python doctor.py --all               also what may affect it, and what was found
 
 One file, standard library only, Python 3.9 or later. It imports no package that it looks at:
 versions come from the metadata beside the packages, and the driver is asked in a process of its
@@ -175,7 +176,7 @@ CASES: tuple[Case, ...] = (
         (
             Range('the CUDA target built into numba', since='0.59.0', fixed='0.59.1'),
         ),
-        'pip install "numba>=0.59.1"; on drivers from 580 on "numba>=0.63.1"',
+        'pip install "numba-cuda[cu12]>=0.30.4" "numpy<2.5"',
         '02-grid-sync-cache',
     ),
     Case(
@@ -307,8 +308,8 @@ CASES: tuple[Case, ...] = (
     Case(
         '07-freed-in-flight',
         (
-            'A buffer of cuda.core that was dropped is still written, and somebody else '
-            'has its memory; no message'
+            'Wrong numbers, no message: cuda.core gives away the memory of a dropped '
+            'buffer while a kernel still writes to it'
         ),
         (
             Range('cuda-core', oldest='0.1.1', fixed='0.4.0'),
@@ -326,8 +327,8 @@ CASES: tuple[Case, ...] = (
     Case(
         '07-second-stream',
         (
-            'An array that a second stream still uses was dropped, and its memory is used'
-            ' again; no message'
+            'Wrong numbers, no message: an array was dropped while a second stream still '
+            'used it, and its memory is used again'
         ),
         (
             Range('cupy', oldest='14.2.0', newest='14.2.0', everywhere=True),
@@ -365,7 +366,10 @@ CASES: tuple[Case, ...] = (
         (
             Range('cuda-core', oldest='1.2.2', newest='1.2.2', everywhere=True),
         ),
-        'Device(1).set_current() right before Device(1).create_stream()',
+        (
+            'Device(1).set_current() right before Device(1).create_stream(), and the old '
+            'device after it'
+        ),
         '09-second-gpu',
     ),
     Case(
@@ -397,7 +401,7 @@ CASES: tuple[Case, ...] = (
     Case(
         '12-sort-out-of-memory',
         (
-            'cupy.sort on a full GPU returns the array unsorted, or the process is '
+            'cupy.sort or argsort on a full GPU returns unsorted data, or the process is '
             "killed: Exception ignored in: 'cupy.cuda.thrust.cupy_malloc'"
         ),
         (
@@ -440,11 +444,14 @@ CASES: tuple[Case, ...] = (
     ),
     Case(
         '14-cumsum',
-        'cupy.cumsum of more than 2³² elements gives its input back; no message',
+        (
+            'cupy.cumsum of n elements, more than 2³², sums only the first n − 2³²; no '
+            'message'
+        ),
         (
             Range('cupy', oldest='13.0.0', fixed='14.1.0'),
         ),
-        'pip install "cupy-cuda12x>=14.1.0"',
+        'pip install "cupy-cuda12x[ctk]>=14.1.0"',
         '14-two-billion',
         remains='A sum along an axis was reported wrong in later releases, too (cupy #10268).',
     ),
@@ -457,7 +464,10 @@ CASES: tuple[Case, ...] = (
         (
             Range('cupy', oldest='13.0.0', fixed='14.2.0'),
         ),
-        'pip install "cupy-cuda12x>=14.2.0", or write into another array',
+        (
+            'Write into a new array and copy it back: image[...] = '
+            'ndimage.rank_filter(image, …)'
+        ),
         '15-filter-in-place',
         remains=(
             'laplace, shift and rotate still differ in place, as they do in SciPy (seen '
@@ -474,8 +484,8 @@ CASES: tuple[Case, ...] = (
             Range('cupy', oldest='14.2.0', newest='14.2.0', everywhere=True),
         ),
         (
-            'CUPY_ACCELERATORS="" python program.py (for cumsum), or sum integers in '
-            'fixed point'
+            'cp.cumsum(x, axis=0); for the others add integers: cp.rint(x * '
+            '2**38).astype(cp.int64)'
         ),
         '16-sums-that-vary',
     ),
@@ -654,67 +664,6 @@ CASES: tuple[Case, ...] = (
 )
 
 COMBINATIONS: dict[str, tuple[str, str, str]] = {
-    'grid-too-large': (
-        (
-            'A cooperative launch with more blocks than fit on the GPU at once; this is '
-            'no bug: CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE'
-        ),
-        (
-            'compiled, = kernel.overloads.values(); at most '
-            'compiled.max_cooperative_grid_blocks(threads) blocks'
-        ),
-        '02-grid-sync-cache',
-    ),
-    'dropped-options': (
-        (
-            'A ProgramOptions field such as prec_div has no effect when the input is PTX;'
-            ' no message'
-        ),
-        (
-            'Give the option where C++ is compiled to PTX, or compile from C++ to a cubin'
-            ' in one step'
-        ),
-        '03-jit-options',
-    ),
-    'nvrtc-cache': (
-        (
-            'A kernel has the division, square root or flush to zero that an earlier '
-            'build asked for; no message'
-        ),
-        'ProgramOptions(no_cache=True)',
-        '03-jit-options',
-    ),
-    'load-without-a-driver': (
-        (
-            'Without a driver, loading an ObjectCode, or its repr, raises SystemError; '
-            'the next load never returns: <built-in method __enter__ of _thread.lock '
-            'object at 0x…> returned a result with an exception set'
-        ),
-        'Call Device() first: it raises an error that says that the driver is missing',
-        '03-jit-options',
-    ),
-    'what-the-binding-owes': (
-        (
-            'Wrong numbers, no message; the array says CPU or device 0, its stream has '
-            'not finished, or results go into a copy'
-        ),
-        (
-            'Name the device in the type, nb::device::cuda, pass its number, and mark '
-            'outputs .noconvert()'
-        ),
-        '05-device-arrays',
-    ),
-    'buffer-from-handle': (
-        (
-            'A buffer of Buffer.from_handle that was dropped is still written, and '
-            'somebody else has its memory; no message'
-        ),
-        (
-            'Buffer.from_handle(pointer, size, mr=self, stream=stream), from 1.2.0 on; '
-            'before, buffer.close(stream)'
-        ),
-        '07-freed-in-flight',
-    ),
     'nvrtc-and-driver': (
         (
             'NVRTC is newer than the driver, which refuses its PTX: '
@@ -741,67 +690,6 @@ COMBINATIONS: dict[str, tuple[str, str, str]] = {
             'for'
         ),
         '08-newer',
-    ),
-    'first-visit': (
-        (
-            'The first with cuda.gpus[N]: for a GPU takes away the context of another GPU'
-            ' that was current: TypeError: int() argument must be a string, a bytes-like '
-            "object or a real number, not 'NoneType'"
-        ),
-        (
-            'At the start, before anything is current, visit each GPU once: with '
-            'cuda.gpus[n]: pass'
-        ),
-        '09-second-gpu',
-    ),
-    'default-stream': (
-        (
-            "cuda.core's default stream keeps the first context that it met, and so names"
-            ' another GPU; no message'
-        ),
-        'pip install "cuda-core[cu12]>=1.2.0" (or [cu13])',
-        '09-second-gpu',
-    ),
-    'fork-after-init': (
-        (
-            'A program asks whether there is a GPU and then forks workers; each dies at '
-            'its first GPU call: cudaErrorInitializationError: initialization error'
-        ),
-        'multiprocessing.set_start_method("spawn")',
-        '17-fork-after-init',
-    ),
-    'raw-float': (
-        (
-            'A raw kernel computes with 0, or a tiny number, in place of a Python float; '
-            'no message'
-        ),
-        (
-            'Pass np.float32(x) to a float parameter, np.float64(x) to double, '
-            'np.int32(n) to int'
-        ),
-        '26-raw-arguments',
-    ),
-    'raw-view': (
-        (
-            'A raw kernel reads a transposed or sliced array as if it were the whole one;'
-            ' no message'
-        ),
-        (
-            'Pass cp.ascontiguousarray(x, dtype=cp.float32), with the type that the '
-            'kernel declares'
-        ),
-        '26-raw-arguments',
-    ),
-    'out-of-registers': (
-        (
-            'A kernel runs with small blocks and fails at the launch with larger ones: '
-            'CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES'
-        ),
-        (
-            'Launch blocks of 256 threads, or limit the registers: '
-            '@cuda.jit(max_registers=65536 // threads)'
-        ),
-        '34-out-of-registers',
     ),
 }
 # fmt: on
@@ -994,7 +882,6 @@ class Machine:
     cuda: str | None = None
     gpus: list[dict[str, str]] = field(default_factory=list)
     problem: str | None = None
-    compilers: dict[str, str] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)  # what could not be looked at
 
@@ -1027,9 +914,7 @@ def look(python: str) -> Machine:
     if driver is None:
         driver = {"problem": "asking it failed"}
         unread.append("the NVIDIA driver: asking it failed")
-    return Machine(
-        python, version, packages, **driver, compilers=compilers(), remarks=remarks, unread=unread
-    )
+    return Machine(python, version, packages, **driver, remarks=remarks, unread=unread)
 
 
 def interpreter(path: str) -> str:
@@ -1067,24 +952,6 @@ def ask_driver() -> dict | None:
     """What the NVIDIA driver says about itself and its GPUs; None where asking failed."""
     said = ask([sys.executable, "-IS", "-c", ASK_DRIVER])
     return json.loads(said) if said else None
-
-
-def compilers() -> dict[str, str]:
-    """The compilers that building an extension would take, with their versions."""
-    toolkits = [
-        os.path.join(os.environ[v], "bin") for v in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(v)
-    ] + ["/usr/local/cuda/bin"]
-    nvcc = shutil.which("nvcc") or shutil.which("nvcc", path=os.pathsep.join(toolkits))
-    asked = {
-        "g++": (shutil.which("g++"), "-dumpfullversion", r"(\S+)"),
-        "nvcc": (nvcc, "--version", r"release ([\d.]+)"),
-    }
-    found = {
-        name: re.search(pattern, ask([path, option]) or "")
-        for name, (path, option, pattern) in asked.items()
-        if path
-    }
-    return {name: answer[1] for name, answer in found.items() if answer}
 
 
 def ask(command: list[str]) -> str | None:
@@ -1210,7 +1077,7 @@ def conda(folder: str, unread: list[str]) -> Iterator[tuple[str, str]]:
 # --- what is printed
 
 
-def examine(python: str, as_json: bool) -> int:
+def examine(python: str, as_json: bool = False, everything: bool = False) -> int:
     """Print what was found; returns the exit status."""
     try:
         machine = look(python)
@@ -1221,7 +1088,7 @@ def examine(python: str, as_json: bool) -> int:
             table = {**asdict(machine), "affected": affected, "findings": found}
             say(json.dumps(table, indent=2))
         else:
-            say(report(machine, findings))
+            say(report(machine, findings, everything))
     except NoSuchPython as error:
         print(f"doctor: {error}", file=sys.stderr)
         return 2
@@ -1250,58 +1117,59 @@ def say(text: str) -> None:
 
 
 def diagnose(machine: Machine) -> list[Finding]:
-    """One Finding for each fault, and for each combination that is known to fail."""
+    """One Finding for each combination that is known to fail, which is mended first, and fault."""
     parts = machine.parts()
     return [
-        *(case.examine(parts) for case in CASES),
+        two_cupys(parts),
+        two_toolkits(parts),
         nvrtc_and_driver(parts),
         nvvm_and_nvjitlink(parts),
-        two_toolkits(parts),
-        two_cupys(parts),
+        *(case.examine(parts) for case in CASES),
     ]
 
 
-def report(machine: Machine, findings: list[Finding]) -> str:
-    """The findings as text for a terminal."""
-    gpus = ", ".join(
-        f"{g['name']} (compute capability {g['compute_capability']})" for g in machine.gpus
-    )
-    driver = (
-        f"{machine.driver or 'version unknown'}, supports CUDA {machine.cuda}"
-        if machine.cuda
-        else "none"
-    )
-    absent = [part for part in WATCHED if part not in machine.parts()]
-    facts = {
-        "Python": f"{machine.version}, {machine.python}",
-        "GPU": gpus or "none",
-        "Driver": driver + (f" ({machine.problem})" if machine.problem else ""),
-        "Compilers": listed(machine.compilers) or "none",
-        "Packages": listed(machine.packages) or "none of those that the book is about",
-        "Not installed": ", ".join(absent) or "nothing",
-    }
-    lines = [paragraph(f"{name:14}", text) for name, text in facts.items()]
-    lines += [paragraph("Remark", remark) for remark in machine.remarks]
-    lines += [paragraph("Not inspected", thing) for thing in machine.unread]
+def report(machine: Machine, findings: list[Finding], everything: bool) -> str:
+    """The findings as text for a terminal: what to do first, then each fault with its fix."""
     ordered = sorted(findings, key=lambda finding: WORST_FIRST.index(finding.status))
-    for finding in ordered:
-        if finding.status == NOT_AFFECTED and not finding.remains:
-            continue
-        lines += [
-            "",
-            colour(paragraph(f"{finding.status:14}", finding.symptom), finding.status),
-            paragraph("", finding.why),
-        ]
-        if finding.remains:
-            lines.append(paragraph("", finding.remains))
+    count = {status: sum(f.status == status for f in findings) for status in WORST_FIRST}
+    affect = f"known issues affect{'s' * (count[AFFECTED] < 2)} this environment"
+    doubt = ", as far as could be seen" if machine.unread else ""
+    sentence = f"{count[AFFECTED] or 'None'} of {len(findings)} {affect}{doubt}."
+    nothing = "look at what could not be inspected" if doubt else "nothing"
+    lines = [paragraph("Do first", ordered[0].fix if count[AFFECTED] else nothing)]
+    lines += [paragraph("Not inspected", thing) for thing in machine.unread]
+    shown = [f for f in ordered if f.status == AFFECTED or (everything and (f.fix or f.remains))]
+    if everything:
+        shown += [f for f in ordered if f.status == CANNOT_TELL]
+        lines += facts(machine)
+    for finding in shown:
+        lines += ["", colour(paragraph(finding.status, finding.symptom), finding.status)]
+        details = (finding.why, finding.remains) if everything else ()
+        lines += [paragraph("", text) for text in details if text]
         if finding.fix:
             lines += [paragraph("", f"Fix: {finding.fix}"), f"{'':14}Read: {finding.chapter}"]
-    rest = [f.name for f in ordered if f.status == NOT_AFFECTED and not f.remains]
-    lines += ["", paragraph(NOT_AFFECTED, ", ".join(rest))] if rest else []
-    count = sum(f.status == AFFECTED for f in findings)
-    affect = f"known issues affect{'s' * (count < 2)} this environment"
-    doubt = ", as far as could be seen" if machine.unread else ""
-    return "\n".join([*lines, "", f"{count or 'None'} of {len(findings)} {affect}{doubt}."])
+    if everything:
+        rest = [f.name for f in ordered if f not in shown]
+        return "\n".join([*lines, "", paragraph(NOT_AFFECTED, ", ".join(rest)), "", sentence])
+    hidden = [f"{count[status]} {status}" for status in (AT_RISK, CANNOT_TELL) if count[status]]
+    also = paragraph("--all", f"shows also: {', '.join([*hidden, 'what was found'])}")
+    return "\n".join([*lines, "", sentence, also])
+
+
+def facts(machine: Machine) -> list[str]:
+    """What was found, a line each."""
+    gpus = (f"{g['name']} (compute capability {g['compute_capability']})" for g in machine.gpus)
+    driver = f"{machine.driver or 'version unknown'}, supports CUDA {machine.cuda}"
+    found = {
+        "Python": f"{machine.version}, {machine.python}",
+        "GPU": ", ".join(gpus) or "none",
+        "Driver": (driver if machine.cuda else "none")
+        + (f" ({machine.problem})" if machine.problem else ""),
+        "Packages": listed(machine.packages) or "none of those that the book is about",
+        "Not installed": ", ".join(part for part in WATCHED if part not in machine.parts()),
+    }
+    lines = [paragraph(name, text or "nothing") for name, text in found.items()]
+    return ["", *lines, *(paragraph("Remark", remark) for remark in machine.remarks)]
 
 
 def listed(versions: dict[str, str]) -> str:
@@ -1335,6 +1203,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=sys.executable,
         metavar="PATH",
         help="folder of an environment, or an interpreter; default: the Python that runs this",
+    )
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        dest="everything",
+        help="also show what may affect it, and what was found",
     )
     parser.add_argument(
         "--json", action="store_true", dest="as_json", help="print everything as JSON"

@@ -16,42 +16,53 @@ function element(tag, className, ...parts) {
 const prose = text => text.split(/`([^`]+)`/).map((part, n) => n % 2 ? element("code", "", part) : part);
 const link = (href, ...parts) => Object.assign(element("a", "", ...parts), { href });
 
-// What would tell this case from others, for an answer that is not sure.
-function doubt({ message, by }) {
+// The question that tells this case from others, for an answer that is not sure.
+function question(one, { message, by }) {
   const library = named(message.libraries);
-  if (message.condition) return `if ${message.condition}`;
-  if (message.signal) return `if ${library} is in the crash; many faults end by ${message.signal}`;
-  if (by === "related") return `if ${library} is at work above: what you pasted shows frames of its relatives only`;
-  if (message.level === 0) return "if your code does what the case does: these words have many other causes";
-  if (by === "frame") return "if your code does what that place shows: the book meets these words beside the case";
-  return `if ${library} raised it: the frames above these words would say so`;
+  const fault = one.faults[message.fault];
+  if (message.condition) return [`Is it so that ${message.condition}?`];
+  if (message.signal) return [`Is ${library} in the crash? Many faults end by ${message.signal}.`];
+  if (by === "related") return [`Is ${library} at work? What you pasted shows frames of others.`];
+  if (by === "unknown" || by === "strange") return [`Did ${library} raise it? The frames above these words say so.`];
+  if (fault && !message.cells.length) return ["Is this what you see: ", ...prose(fault.see), "?"];
+  return ["Does your code do what that place shows? These words have other causes."];
 }
 
-function reason({ message, by }, sure) {
-  if (!sure) return `Perhaps, ${doubt({ message, by })}.`;
-  if (by === "frame") return message.libraries.length ? `These words, from ${named(message.libraries)}, belong to this case.` : "These words belong to this case.";
-  return `These words belong to this case, if they came from ${named(message.libraries)}.`;
+function reason({ message, by }) {
+  if (by === "frame" && message.libraries.length) return [`These words, from ${named(message.libraries)}, belong to this case.`];
+  return ["These words belong to this case."];
 }
 
-function words(one, found, sure) {
+function words(found) {
   const { message } = found;
-  const where = message.cells.map(([number, section], n) => [n ? ", " : "Shown in ", link(`${one.href}#cell-${number}`, `cell ${number}`), ` (${section})`]);
+  const where = message.cells.map(([number, section], n) => [n ? ", " : "Shown in ", link(`${found.href}#cell-${number}`, `cell ${number}`), ` (${section})`]);
   const seen = message.link ? [" Seen in ", link(message.link, new URL(message.link).pathname.slice(1)), "."] : [];
-  const item = element("li", "", element("p", "", element("code", "", message.text)), element("p", "", reason(found, sure)));
+  const item = element("li", "", element("p", "", element("code", "", message.text)));
   if (where.length || seen.length) item.append(element("p", "", ...where.flat(), where.length ? "." : "", ...seen));
   return item;
 }
 
+const act = text => element("p", "fact", element("strong", "", "Do"), " ", ...prose(text), ".");
+
 function describe({ case: one, sure, messages }) {
   const title = element("h3", "", link(one.href, `Case ${one.number}: `, ...prose(one.title)));
-  const named = new Set(messages.map(({ message }) => message.fault).filter(Boolean));
-  const faults = Object.entries(one.faults).filter(([id]) => !named.size || named.has(id)).map(([, fault]) => fault);
+  const known = new Set(messages.map(({ message }) => message.fault).filter(Boolean));
+  const faults = Object.entries(one.faults).filter(([id]) => !known.size || known.has(id)).map(([, fault]) => fault);
   const facts = faults.flatMap(fault => [
-    element("p", "fact", element("strong", "", "Do"), " ", ...prose(fault.do), "."),
-    element("p", "fact", element("strong", "", "Affected"), ` ${fault.affected}. `, element("strong", "", "Fixed in"), ` ${fault.fixed}.`),
+    act(fault.do),
+    element("p", "fact", ...faults.length > 1 ? ["if you see: ", ...prose(fault.see), ". "] : [],
+      element("strong", "", "Affected"), ` ${fault.affected}. `, element("strong", "", "Fixed in"), ` ${fault.fixed}.`),
   ]);
-  const list = element("ul", "messages", ...messages.map(found => words(one, found, sure)));
-  return element("section", sure ? "finding sure" : "finding perhaps", element("p", "mark", sure ? "This is it" : "Perhaps"), title, ...facts, list);
+  const asked = sure ? reason(messages[0]) : question(one, messages[0]);
+  const mark = element("p", "mark", sure ? "This is it" : "Perhaps");
+  const list = element("ul", "messages", ...messages.map(found => words({ ...found, href: one.href })));
+  return element("section", sure ? "finding sure" : "finding perhaps", facts[0], mark, element("p", "", ...asked), title, ...facts.slice(1), list);
+}
+
+// An error with many causes: the usual one, and the commands that find it. The cases that can end so follow.
+function explain({ title, cause, do: action, commands }, follow) {
+  return element("section", "finding general", act(action), element("pre", "", commands.trim()), element("p", "mark", "Many causes"),
+    element("h3", "", title), element("p", "", "The usual cause: ", ...prose(cause)), ...follow ? [element("p", "", "Cases that can end so:")] : []);
 }
 
 // No case fits: whom to ask, by the frames that the text shows, and the cases of that library that come without a message.
@@ -60,17 +71,19 @@ function ask(text) {
   const names = shown(BOOK, text);
   const trackers = names.slice(0, 2).map(name => link(BOOK.libraries[name].tracker, BOOK.libraries[name].label));
   const silent = BOOK.cases.filter(one => one.libraries.some(name => names.includes(name)));
-  if (trackers.length) made.querySelector(".where").replaceChildren("It comes from ", ...trackers.flatMap((one, n) => n ? [" by way of ", one] : [one]),
-    ": search there, then ask there.");
+  if (trackers.length) made.querySelector(".where").replaceChildren(element("strong", "", "Do"), " search the issues of ",
+    ...trackers.flatMap((one, n) => n ? [", then of ", one] : [one]), ", where it comes from, then ask there.");
   if (silent.length) made.querySelector(".near").replaceChildren("Not every case has a message. Those about the same library: ",
     ...silent.flatMap((one, n) => [n ? " · " : "", link(one.href, ...prose(one.title))]), ".");
   return made;
 }
 
 function update() {
-  const findings = match(BOOK, box.value);
-  const made = findings.length ? findings.map(describe) : box.value.trim() ? [ask(box.value)] : [];
-  answer.replaceChildren(...made);
+  const text = box.value.trim();
+  const findings = match(BOOK, text);
+  const error = findings.some(found => found.sure) ? null : general(BOOK, text);
+  const made = [...error ? [explain(error, findings.length)] : [], ...findings.map(describe)];
+  answer.replaceChildren(...made.length || !text ? made : [ask(text)]);
 }
 
 let waiting;

@@ -11,6 +11,8 @@ const PREFIXES = [
 const COLOURS = /(?:\x1b|\\x1b|\\033|\\u001b|\^\[|\u241b|\u2190)?\[[\d;]*m|\x1b\[[\d;?]*[A-Za-z]/g;
 const EXTENSIONS = /extension modules:[^]*?(?:\(total: \d+\)|\n\s*\n|$)/gi;      // faulthandler lists everything that is imported
 const ENTITIES = { lt: "<", gt: ">", amp: "&", quot: '"', "#39": "'", apos: "'", nbsp: " " };
+const TYPE = /^(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning): /;
+const FRAME = /file "[^"]+", line \d|(?:site|dist)-packages\//;     // in a text that was read
 const GAP = 4000;       // letters that may lie between two parts of a message
 const SIGNALS = {
   SIGSEGV: /segmentation fault|sigsegv|signal 11\b|\b(?:exit|return)\w* (?:code|status) (?:139|-11)\b|access violation|0xc0000005/i,
@@ -73,16 +75,27 @@ function follows(message, text) {
   return false;
 }
 
+// The libraries that have frames in a paste. A line of the message itself is no frame, unless there are no others.
+function framed(book, message, paste) {
+  const words = [letters(message.text), letters(message.said)];
+  const own = line => words.some(one => letters(line) && (one.includes(letters(line)) || letters(line).includes(one)));
+  const around = read(paste.lines.filter(line => !own(line)).join("\n"));
+  const within = text => Object.keys(book.libraries).filter(name => new RegExp(book.libraries[name].frame).test(text));
+  const others = within(around.frames);
+  return others.length ? others : FRAME.test(around.shown) ? [] : within(paste.frames);
+}
+
 // How a paste supports that one of some libraries raised it: by a `frame`, by a `mention` in words, by a `related` library;
-// `unknown` where it shows none, `foreign` where it shows others only.
-function support(book, wanted, paste) {
+// `strange` where it shows frames of packages that the book does not know, `foreign` where of others that it knows, `unknown` where none.
+function support(book, message, paste) {
+  const wanted = message.libraries;
   if (!wanted.length) return "frame";
-  const framed = Object.keys(book.libraries).filter(name => new RegExp(book.libraries[name].frame).test(paste.frames));
-  if (framed.some(name => wanted.includes(name))) return "frame";
-  if (framed.some(name => book.libraries[name].beside?.some(other => wanted.includes(other)))) return "related";
-  if (framed.length) return "foreign";
-  if (wanted.some(name => book.libraries[name].mention && new RegExp(book.libraries[name].mention).test(paste.shown))) return "mention";
-  return "unknown";
+  const found = framed(book, message, paste);
+  if (found.some(name => wanted.includes(name))) return "frame";
+  if (found.some(name => message.wider?.includes(name) || book.libraries[name].beside?.some(other => wanted.includes(other)))) return "related";
+  if (found.length) return "foreign";
+  if (FRAME.test(paste.shown)) return "strange";
+  return wanted.some(name => book.libraries[name].mention && new RegExp(book.libraries[name].mention).test(paste.shown)) ? "mention" : "unknown";
 }
 
 // The library whose frame comes last: it raised the exception.
@@ -92,48 +105,68 @@ function raiser(book, paste) {
   return place >= 0 ? name : null;
 }
 
-// "sure", "perhaps" or null for a message that a paste has the words of.
-function judge(message, by) {
-  const { level, own, needs } = message;
+// "sure", "perhaps" or null for a message that a paste has the words of. Sure needs a frame of the library, or words that nothing else says:
+// those on a card, of weight, that no other library and no compiler passes on.
+function judge({ level, own, needs, signal, wider, link, compiler, condition }, by, alone) {
   if (by === "foreign") return null;
-  if (message.signal) return by === "frame" ? "perhaps" : null;
-  if (by === "related") return level && !needs ? "perhaps" : null;
-  if (by === "frame") return level && own ? "sure" : "perhaps";
+  if (by === "frame" && level && own && !signal && !condition) return "sure";
+  if (by === "unknown" && level === 2 && own && !needs && !wider?.length && !link && !compiler && !condition) return "sure";
+  if (alone || by === "frame") return "perhaps";
+  if (signal || !level || (compiler && by !== "mention")) return null;
   if (needs) return by === "mention" && level === 2 ? "perhaps" : null;
-  if (level === 2) return own ? "sure" : "perhaps";
-  return own && level ? "perhaps" : null;
+  return by === "related" || own || level === 2 ? "perhaps" : null;
 }
 
-// Whether a paste has the words of a message, and how they are to be taken.
+// Whether a paste is one line, which has the words of the last line of a message; its type may be missing.
+function isLast(message, paste) {
+  const [line, ...more] = paste.lines.filter(one => one.trim());
+  const same = other => other === line.trim() || (letters(other).length >= 10 && letters(other) === letters(line));
+  const end = message.text.split("\n").at(-1);
+  return !more.length && (message.level > 0 || /\s/.test(end)) && [end, end.replace(TYPE, ""), message.said].some(other => same(other) || same(line.match(TYPE)?.[0] + other));
+}
+
+// Whether a paste has the words of a message, and how they are to be taken: `[sure or perhaps, by what support]`.
 function check(book, message, paste) {
-  const words = [letters(message.text), letters(message.said)];
-  const by = support(book, message.libraries, paste);
   if (message.compiler && message.libraries.some(name => new RegExp(book.libraries[name].authored ?? "(?!)").test(paste.shown))) return null;
-  let found = null;
-  if (message.level === 0) {
-    const alone = paste.lines.some(line => words.includes(letters(line.replace(/^(?:\w+\.)+/, ""))));
-    if (alone && message.libraries.includes(raiser(book, paste))) found = "perhaps";
-  } else if (message.signal ? SIGNALS[message.signal]?.test(paste.shown) : follows(message.said, paste.letters) || breaksOff(message.said, paste.lines)) {
-    found = judge(message, by);
-  }
-  const whole = paste.lines.join(" ").trim() === message.text && (message.signal || !message.cells.length);    // a card's words, and nothing else
-  if (!found && whole) found = "perhaps";
-  return found && [message.condition ? "perhaps" : found, by];
+  const words = [letters(message.text), letters(message.said)];
+  const said = message.signal ? SIGNALS[message.signal]?.test(paste.shown)
+    : message.level ? follows(message.said, paste.letters) || breaksOff(message.said, paste.lines)
+    : paste.lines.some(one => words.includes(letters(one.replace(/^(?:\w+\.)+/, "")))) && message.libraries.includes(raiser(book, paste));
+  const last = isLast(message, paste);
+  if (!said && !last) return null;
+  const by = support(book, message, paste);
+  const line = paste.lines.filter(one => one.trim()).length === 1;
+  const found = last && by === "foreign" ? "perhaps" : judge(message, by, last || (line && message.level > 0 && !message.needs));
+  return found && [found, by];
 }
 
-// The cases that a text fits: `[{ case, sure, messages: [{ message, by }] }]`, those that are sure if there are any.
+// The general error that a text ends in, or undefined.
+function general(book, text) {
+  const { shown } = read(text);
+  return book.general.find(({ words, seen }) => new RegExp(seen || words, "i").test(shown));
+}
+
+// The cases that a text fits: `[{ case, sure, messages: [{ message, by }] }]`: the sure one alone, or candidates, those by a card first.
+// What says no more than a general error is never sure.
 function match(book, text) {
   if (!text.trim()) return [];
   const paste = read(text);
+  const error = general(book, text)?.id;
   const findings = book.cases.flatMap(one => {
     const messages = one.messages.flatMap(message => {
-      const found = check(book, message, paste);
-      return found ? [{ message, sure: found[0] === "sure", by: found[1] }] : [];
+      const many = error && message.general === error;
+      const by = many && !message.signal && support(book, message, paste);
+      const found = by ? (by === "frame" || isLast(message, paste) || (message.own && by !== "foreign")) && ["perhaps", by] : check(book, message, paste);
+      return found ? [{ message, sure: found[0] === "sure" && !many, by: found[1] }] : [];
     });
     const sure = messages.some(found => found.sure);
     return messages.length ? [{ case: one, sure, messages: messages.filter(found => found.sure === sure) }] : [];
   });
-  return findings.some(found => found.sure) ? findings.filter(found => found.sure) : findings;
+  const certain = findings.filter(found => found.sure);
+  if (certain.length === 1) return certain;
+  const candidates = certain.length ? certain : findings;
+  const rank = ({ messages }) => messages.some(({ message }) => message.fault) ? 0 : 1;
+  return candidates.map(found => ({ ...found, sure: false })).sort((one, other) => rank(one) - rank(other));
 }
 
 // The libraries that a text shows frames of, the last one first.

@@ -16,6 +16,7 @@ from casebook.cells.repository import ROOT
 DOCTOR = ROOT / "casebook" / "doctor.py"
 CARD = re.compile(r"(?s)<!-- card: .*?-->\n.*?<!-- end of the card -->")
 TABLE = re.compile(r"(?s)(# The table: .*?\n# fmt: off\n).*?(# fmt: on\n# End of the table\.)")
+READ = re.compile(r'combined\("([\w-]+)"')  # the combinations that the doctor looks for
 BEGIN, END = "<!-- card: written from {name}.yml -->", "<!-- end of the card -->"
 HEAD = "| You see | Do | Affected | Fixed in |\n|---|---|---|---|"
 
@@ -81,13 +82,11 @@ def with_card(chapter: Chapter) -> str:
     return CARD.sub(lambda _: card(chapter), chapter.first, count=1)
 
 
-def table(chapters: list[Chapter]) -> str:
-    """The doctor's table: a case for each fault, and words for combinations of packages."""
-    cases = [(chapter, fault) for chapter in chapters for fault in chapter.facts.faults]
-    judged = "".join(case(chapter.name, fault) for chapter, fault in cases if fault.affected)
-    words = "".join(
-        combination(chapter.name, fault) for chapter, fault in cases if not fault.affected
-    )
+def table(chapters: list[Chapter], read: set[str]) -> str:
+    """The doctor's table: a case for each fault of packages, and words for those that it reads."""
+    cases = [(chapter.name, fault) for chapter in chapters for fault in chapter.facts.faults]
+    judged = "".join(case(*one) for one in cases if one[1].affected)
+    words = "".join(combination(*one) for one in cases if one[1].id in read)
     return (
         f"CASES: tuple[Case, ...] = (\n{judged})\n\n"
         f"COMBINATIONS: dict[str, tuple[str, str, str]] = {{\n{words}}}\n"
@@ -154,7 +153,8 @@ def source(releases: Releases) -> str:
 
 def with_table(chapters: list[Chapter], text: str) -> str:
     """The text of the doctor with its table as the facts have it."""
-    return TABLE.sub(lambda found: found[1] + table(chapters) + found[2], text, count=1)
+    written = table(chapters, set(READ.findall(text)))
+    return TABLE.sub(lambda found: found[1] + written + found[2], text, count=1)
 
 
 def publish(chapters: list[Chapter]) -> Iterator[Path]:

@@ -80,8 +80,23 @@ def test_an_empty_environment(environments):
     status, data, found = verdicts("--python", environments())
     assert (status, data["packages"]) == (0, {})
     assert {finding["status"] for finding in found.values()} == {NOT_AFFECTED}
-    text = run("--python", environments()).stdout
-    assert text.rstrip().endswith(f"None of {len(found)} known issues affects this environment.")
+    first, *_, last = run("--python", environments(), "--all").stdout.splitlines()
+    assert first.split() == ["Do", "first", "nothing"]
+    assert last == f"None of {len(found)} known issues affects this environment."
+
+
+def test_the_report_reads_like_a_prescription(environments):
+    """Three faults: what to do first, then each fault, its fix and its page, and nothing else."""
+    text = run("--python", environments(*BROKEN)).stdout
+    first, *entries, last = text.split("\n\n")
+    assert len(entries) == 3 and "Packages" not in text
+    for entry in entries:
+        assert entry.startswith("affected ") and "built into" not in entry
+        assert (
+            entry.count("\n              Fix: ") == entry.count("\n              Read: http") == 1
+        )
+    assert first.startswith("Do first      ") and f"Fix: {first[14:]}" in entries[0]
+    assert last.startswith("3 of ") and last.splitlines()[1].startswith("--all ")
 
 
 def metadata(folder, module, version):
@@ -165,7 +180,7 @@ def test_a_terminal_that_knows_no_unicode(tmp_path):
     info = tmp_path / "packés" / "~énobind-2.1.0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Name: nanobind\nVersion: 2.1.0\n")
-    answer = run(PYTHONPATH=str(info.parent), PYTHONIOENCODING="ascii")
+    answer = run("--all", PYTHONPATH=str(info.parent), PYTHONIOENCODING="ascii")
     assert r"~\xe9nobind-2.1.0.dist-info was left behind" in answer.stdout
 
 
@@ -269,8 +284,7 @@ def test_the_ends_of_a_range_were_seen(case):
 @pytest.mark.skipif(bool(gpu.find()), reason="the page shows a machine without a driver")
 def test_the_page_shows_what_the_doctor_prints(environments):
     text = run("--python", environments(*BROKEN), COLUMNS="80").stdout
-    findings = text[text.index("Packages") :]
-    assert f"{findings}```" in (ROOT / "book/run.md").read_text()
+    assert f"```text\n{text}```" in (ROOT / "book/run.md").read_text()
 
 
 # --- what a terminal shows

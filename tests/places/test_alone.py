@@ -96,8 +96,10 @@ def skip_without_network(ended):
         pytest.skip(why[0])
 
 
-def test_the_wheel_holds_every_module(wheel):
-    there = {path.relative_to(ROOT).as_posix() for path in (ROOT / "casebook").rglob("*.py")}
+def test_the_wheel_holds_every_module_and_says_that_it_is_typed(wheel):
+    folder = ROOT / "casebook"
+    files = [*folder.rglob("*.py"), folder / "py.typed"]
+    there = {path.relative_to(ROOT).as_posix() for path in files}
     assert there <= set(zipfile.ZipFile(wheel).namelist())
 
 

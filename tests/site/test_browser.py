@@ -80,7 +80,7 @@ def test_box_says_which_case_it_is_and_why(visit):
     expect(answer.locator(".finding")).to_have_class("finding sure")
     expect(answer.locator(".mark")).to_have_text("This is it")
     expect(answer.locator("h3")).to_contain_text("Case 02: A kernel that syncs the whole grid")
-    expect(answer.locator(".fact").nth(0)).to_have_text(re.compile("^Do .+"))
+    expect(answer.locator(".finding > :first-child")).to_have_text(re.compile("^Do .+"))
     expect(answer.locator(".fact").nth(1)).to_have_text(re.compile("^Affected .+ Fixed in .+"))
     expect(answer).to_contain_text("from Numba's CUDA target")
     answer.get_by_role("link", name=re.compile(r"^cell \d+$")).first.click()
@@ -95,10 +95,15 @@ def test_box_says_what_would_decide_and_whom_to_ask_and_is_used_by_keyboard(visi
         "TypeError: Signature mismatch: 1 argument types given, but function takes 2 arguments",
     )
     expect(answer.locator(".finding.perhaps .mark")).to_have_text("Perhaps")
-    expect(answer).to_contain_text("Perhaps, if Numba's CUDA target raised it")
+    expect(answer).to_contain_text("Did Numba's CUDA target raise it?")
+    paste(page, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION: compiled with an unsupported toolchain.")
+    expect(answer.locator(".finding.general > :first-child")).to_have_text(re.compile("^Do .+"))
+    expect(answer.locator(".finding.general pre")).to_contain_text("nvidia-smi")
+    expect(answer.locator(".finding.perhaps h3").first).to_contain_text("Case 08")
     frame = '  File "/v/lib/python3.12/site-packages/cupy/_core/core.py", line 9, in f'
     paste(page, f"{frame}\nValueError: no such thing")
     expect(answer.locator(".finding.unknown .mark")).to_have_text("Not in this book")
+    expect(answer.locator(".finding > :first-child")).to_have_text(re.compile("^Do .+"))
     for name, address in {
         "CuPy": "https://github.com/cupy/cupy/issues$",
         "doctor": "run.html#check-your-machine$",

@@ -136,18 +136,115 @@ def test_what_people_posted_finds_its_case(find):
         (paste["case"], paste["text"]) for paste in pastes("found") if paste["case"] in numbers
     ]
     lost = missed(find, wanted)
-    assert len(wanted) >= 40 and len(lost) <= 0.05 * len(wanted), lost
+    assert len(wanted) >= 79 and not lost, lost
+
+
+def test_an_unsupported_toolchain_leads_to_case_08_first(engine):
+    texts = [paste["text"] for paste in pastes("found") if "unsupported toolchain" in paste["text"]]
+    first = engine("texts => texts.map(text => match(BOOK, text)[0].case.number)", texts)
+    assert len(texts) >= 15 and set(first) == {"08"}
 
 
 def test_what_people_posted_about_other_things_finds_nothing(find):
-    texts = [paste["text"] for paste in pastes("unrelated")]
-    claimed = [(text, found) for text, found in zip(texts, find(texts), strict=True) if found]
-    assert len(texts) >= 40 and len(claimed) <= 0.02 * len(texts), claimed
+    """Where many faults end so, the cases that can are named, and none is said to be it."""
+    posted = pastes("unrelated")
+    answers = find(paste["text"] for paste in posted)
+    claimed = [
+        (paste["text"], found)
+        for paste, found in zip(posted, answers, strict=True)
+        if found and ("answer" not in paste or any(found.values()))
+    ]
+    assert len(posted) >= 68 and not claimed, claimed
 
 
-def test_every_card_is_found_by_its_words(find):
+def test_an_error_with_many_causes_gets_its_usual_cause(engine):
+    posted = [paste for name in ("found", "unrelated") for paste in pastes(name)]
+    wanted = [paste for paste in posted if "answer" in paste]
+    texts = [paste["text"] for paste in wanted]
+    found = engine("texts => texts.map(text => general(BOOK, text)?.id)", texts)
+    assert len(wanted) >= 30 and found == [paste["answer"] for paste in wanted]
+    assert {paste["answer"] for paste in wanted} == {one["id"] for one in engine("BOOK.general")}
+
+
+def test_everything_that_the_page_lists_is_found_by_its_last_line(find, engine):
+    listed = engine("BOOK.cases.flatMap(one => one.messages.map(({text}) => [one.number, text]))")
+    assert not missed(find, [(number, text.splitlines()[-1]) for number, text in listed])
+    assert not [text for _, text in listed if text.startswith("AssertionError")]
+
+
+EVERYDAY = (  # what any program may print
+    "TypeError: unsupported operand type(s) for +: 'int' and 'str'",
+    "TypeError: int() argument must be a string, a bytes-like object or a real number, "
+    "not 'NoneType'",
+    "TypeError: 'NoneType' object is not subscriptable",
+    "TypeError: main() got an unexpected keyword argument 'options'",
+    "AttributeError: module 'numpy' has no attribute 'float'",
+    "AttributeError: 'str' object has no attribute 'keys'",
+    "ModuleNotFoundError: No module named 'cupy'",
+    "ImportError: cannot import name 'njit' from 'numba'",
+    "ImportError: libcuda.so.1: cannot open shared object file: No such file or directory",
+    "MemoryError",
+    "KeyError: 'x'",
+    "ZeroDivisionError: division by zero",
+    "ValueError: operands could not be broadcast together with shapes (3,) (4,)",
+    "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB",
+    "RuntimeError: CUDA error: device-side assert triggered",
+    "cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 512 bytes",
+    "CUDARuntimeError: cudaErrorInitializationError: initialization error",
+    "CUDARuntimeError: cudaErrorInvalidValue: invalid argument",
+    "CudaAPIError: [700] Call to cuMemcpyDtoH results in CUDA_ERROR_ILLEGAL_ADDRESS",
+    "CudaAPIError: [<CUresult.CUDA_ERROR_ILLEGAL_ADDRESS: 700>] Call to cuMemcpyDtoH results in "
+    "CUDA_ERROR_ILLEGAL_ADDRESS",
+    "CudaAPIError: [<CUresult.CUDA_ERROR_CONTEXT_IS_DESTROYED: 709>] Call to cuCtxSynchronize "
+    "results in CUDA_ERROR_CONTEXT_IS_DESTROYED",
+    "CudaAPIError: [<CUresult.CUDA_ERROR_MISALIGNED_ADDRESS: 716>] Call to cuMemcpyDtoH results in "
+    "CUDA_ERROR_MISALIGNED_ADDRESS",
+    "TypingError: Failed in cuda mode pipeline (step: nopython frontend)",
+    "SystemError: <built-in function f> returned a result with an exception set",
+)
+
+
+@pytest.mark.parametrize(
+    "package", ["", "django", "torch", "numba/cuda", "cupy/_core", "cuda/core"]
+)
+def test_what_any_program_may_print_is_never_sure(find, package):
+    frame = f"{PLACES['Linux'].format(package)}\n" if package else ""
+    found = find(frame + line for line in EVERYDAY)
+    assert not [pair for pair in zip(EVERYDAY, found, strict=True) if any(pair[1].values())]
+
+
+def test_a_card_behind_frames_of_others_is_never_sure(find):
+    words = [words for chapter in load() for words in chapter.facts.messages]
+    frames = [PLACES["Linux"].format(package) for package in ("django", "torch", "jax")]
+    texts = [f"{frame}\n{one}" for frame in frames for one in words]
+    answers = find(texts)
+    assert not [pair for pair in zip(texts, answers, strict=True) if any(pair[1].values())]
+
+
+def test_what_stands_beside_a_case_or_has_a_condition_is_never_sure(find, engine):
+    frame = PLACES["Linux"].format("numba/cuda")
+    beside = "TypeError: _LaunchConfiguration.__call__() got an unexpected keyword argument 'flag'"
+    assert find([f"{frame}\n{beside}"]) == [{"01": False}]
+    wordings = [one for chapter in load() for one in chapter.sidecar.get("wordings", ())]
+    conditional = [f"{frame}\n{one['text']}" for one in wordings if "if" in one]
+    script = """texts => texts.flatMap(text => match(BOOK, text)).flatMap(({ messages }) =>
+      messages.filter(({ message, sure }) => sure && message.condition))"""
+    assert conditional and engine(script, conditional) == []
+
+
+def test_a_wording_says_more_than_a_general_error(engine):
+    """Or it has a condition, or its case has that error on its card."""
+    script = """BOOK.cases.flatMap(({ messages }) => messages.filter(one => one.link && one.general
+      && !one.condition && !messages.some(({ fault, general }) => fault && general == one.general))
+      .map(one => one.text))"""
+    assert engine(script) == []
+
+
+def test_every_card_is_found_by_its_words(find, engine):
     wanted = [(chapter.name[:2], words) for chapter in load() for words in chapter.facts.messages]
     assert not missed(find, wanted)
+    script = "BOOK.cases.flatMap(one => one.messages.filter(({ fault, level }) => fault && !level))"
+    assert not [one for one in engine(script) if not one["signal"]]
 
 
 def test_every_stored_traceback_finds_its_case(find):
@@ -259,18 +356,7 @@ def test_a_library_decides_between_same_words(find):
     assert gpu == {"01": True} and cpu == {"01": False} and other == {} and alone == {"01": False}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "ValueError",
-        "NotImplementedError",
-        "AttributeError: 'str' object has no attribute 'keys'",
-        "Segmentation fault (core dumped)",
-        "AssertionError",
-        "TypeError: ",
-        "Killed",
-    ],
-)
+@pytest.mark.parametrize("text", ["ValueError", "NotImplementedError", "TypeError: ", "Killed"])
 def test_words_that_every_program_may_print_find_nothing(find, text):
     assert find([text, f'  File "train.py", line 3, in <module>\n    main()\n{text}']) == [{}, {}]
 

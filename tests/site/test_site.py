@@ -126,7 +126,7 @@ def test_header_is_complete_and_lines_are_numbered_as_in_the_traceback(page):
     ],
 )
 def test_packages_that_a_line_names(bookext, monkeypatch, mine, before, case, named):
-    from bookext import summary
+    from bookext.cells import summary
 
     monkeypatch.setattr(summary, "pins", lambda text: dict(map(str.split, text.split(", "))))
     assert ", ".join(summary.packages(mine, [before], [case])) == named

@@ -66,7 +66,6 @@ def examine(*folders):
             doctor, "ask_python", lambda python: ("3.12.1", [str(folder) for folder in folders])
         )
         patch.setattr(doctor, "ask_driver", dict)
-        patch.setattr(doctor, "compilers", dict)
         status = doctor.examine("/usr/bin/env", as_json=True)
     return status, json.loads(shown.getvalue() or "{}")
 

@@ -8,7 +8,9 @@ import bootstrap
 from casebook.cells.repository import ROOT
 
 HELPERS = sorted((ROOT / "casebook/helpers").rglob("*.py"))
-FOLDERS = sorted({path.parent for path in (ROOT / "casebook").rglob("*.py")})
+FOLDERS = sorted(
+    {path.parent for top in ("casebook", "book/_ext") for path in (ROOT / top).rglob("*.py")}
+)
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: str(path.relative_to(ROOT)))

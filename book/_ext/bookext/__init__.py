@@ -1,4 +1,5 @@
-"""The book's own Sphinx extension. One feature per module, each with its own `setup(app)`.
+"""The book's own Sphinx extension. One feature per module or package, each with its own
+`setup(app)`.
 
 Notebooks are read through `casebook.authoring.chapters` and `casebook.cells.header` only.
 """
@@ -8,11 +9,11 @@ from sphinx.util.typing import ExtensionMetadata
 
 FEATURES = (
     "address",
-    "highlighting",
-    "pinned",
-    "outputs",
-    "export",
-    "folds",
+    "cells.highlighting",
+    "cells.pinned",
+    "cells.outputs",
+    "cells.export",
+    "cells.folds",
     "cards",
     "errors",
     "status",

@@ -3,7 +3,6 @@
 buffer = device.allocate(4096, stream=stream)
 fill(stream, buffer, -1, 1_000_000_000)     # waits a second by the GPU's clock, then writes -1
 values(buffer)                              # {-1.0}: content now; waits for no stream of cuda.core
-mark(stream)                                # a timing event; the difference of two is milliseconds
 
 NVRTC compiles it, so it also works without a GPU (see stand_in).
 """
@@ -40,8 +39,3 @@ def values(buffer):
     (error,) = _driver.cuMemcpyDtoH(host.ctypes.data, int(buffer.handle), host.nbytes)
     assert error == 0, error
     return set(host.tolist())
-
-
-def mark(stream):
-    """An event after the work that the stream has so far; up to cuda-core 0.4.2."""
-    return stream.record(options=_core.EventOptions(enable_timing=True))

@@ -31,13 +31,6 @@ def sweep(u, v):
     _KERNEL((-(-(columns - 2) // 256), min(rows - 2, 65535)), (256,), (u, v, rows, columns))
 
 
-def swept(u):
-    """The plate one sweep later, a new array."""
-    v = u.copy()
-    sweep(u, v)
-    return v
-
-
 class Gpu:
     """A device by its number. After each call the device that was current before is current."""
 

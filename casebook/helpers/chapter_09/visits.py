@@ -2,15 +2,25 @@
 
 import two_devices as _two_devices
 from cuda.bindings import driver as _driver
-from cuda.core import Device as _Device
+
+
+def _stack():
+    """The devices of the contexts on this thread's stack, the current one first."""
+    found, contexts = [], []
+    while (number := _two_devices.current()) is not None:
+        found.append(number)
+        contexts.append(_driver.cuCtxPopCurrent()[1])
+    for context in reversed(contexts):
+        _driver.cuCtxPushCurrent(context)
+    return found
 
 
 def _paid(visit, number, inner=None, fail=False):
-    """The error in a visit to device `number`, or None.
+    """What is wrong with a visit to device `number`, or None.
 
     Inside it there is a visit to `inner`, if given, and an exception if `fail`.
     """
-    before = _two_devices.current()
+    before = _stack()
     try:
         with visit(number):
             if _two_devices.current() != number:
@@ -26,18 +36,25 @@ def _paid(visit, number, inner=None, fail=False):
                 raise KeyError
     except KeyError:
         pass
-    if _two_devices.current() != before:
-        return f"before the visit: {before}, after it: {_two_devices.current()}"
+    except Exception as error:
+        return f"the visit to {number} raises {type(error).__name__}: {error}"
+    after = _stack()
+    top, then = (stack[0] if stack else None for stack in (before, after))
+    if then != top:
+        return f"before the visit: {top}, after it: {then}"
+    if after[1:] != before[1:]:
+        below = f"below the current one lay {before[1:]}, now {after[1:]}"
+        return f"the current device is back, but the rest of the stack is not: {below}"
     return None
 
 
 def check_visits(visit):
     """A sentence that begins with "Correct" or "Not yet"."""
-    for home in (None, 0, 1):
+    for home in ((), (0,), (1,), (0, 1)):
         while _two_devices.current() is not None:
             _driver.cuCtxPopCurrent()
-        if home is not None:
-            _Device(home).set_current()
+        for number in home:
+            _driver.cuCtxPushCurrent(_driver.cuDevicePrimaryCtxRetain(number)[1])
         for number, inner, fail in (
             (1, None, False),
             (0, None, False),
@@ -48,4 +65,4 @@ def check_visits(visit):
         ):
             if said := _paid(visit, number, inner, fail):
                 return f"Not yet: {said}{' (an exception inside)' * fail}."
-    return "Correct: eighteen visits, and the thread has not changed."
+    return "Correct: 24 visits, and the thread has not changed."

@@ -15,7 +15,8 @@ from casebook.authoring.chapters import Cell, Chapter
 from casebook.errors import CasebookError
 from casebook.execution.export import export
 
-from . import notebook, summary
+from .. import notebook
+from . import summary
 
 FOLDER = "exports"
 LINK = '<a href="../{file}" download>Cell {number} as one file</a>'

@@ -14,16 +14,17 @@ from dataclasses import dataclass, field
 from casebook.authoring.chapters import Cell, Chapter
 from casebook.cells.header import Header
 
-from . import libraries
+from .. import libraries
+from .general import General, general
 
 OWN = ("The symptom", "Without a GPU")  # sections whose failures are the case itself
-EVERYDAY = ("OutOfMemoryError",)  # exceptions that say all there is to say
 FOLDED = re.compile(r"… \d+ frames? in (.*)")
 TYPE = re.compile(r"^(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning): ")
 PLACE = re.compile(r"^\S+\(\d+\): ")  # of a compiler: `default_program(5): `
 TYPES = re.compile(r"\b[Aa]rray\([^()]*\)|\b(?:u?int|float|complex)\d+\b|0x…|\$…|/tmp/\S+")
 WORD = re.compile(r"[A-Za-z_][\w:]*")
-IDENTIFIER = re.compile(r"[A-Za-z]_+[A-Za-z]|^_|[a-z][A-Z]|::")
+CALLED = re.compile(r"Call to \w+ results in|<CUresult\.|CUDA_ERROR_|cudaError")
+IDENTIFIER = re.compile(r"[A-Za-z]_+[A-Za-z]|^_|[a-z][A-Z]|[A-Z]{2}[a-z]|::")
 COMMON = set(
     re.findall(
         r"\w+",
@@ -36,8 +37,11 @@ python
 """,
     )
 )
-COMPILER = re.compile(r"^CompileException|\berror: |source file")
-VAGUE = re.compile(r"has no attribute|^CUDA_ERROR_")
+COMPILER = re.compile(r"^CompileException|\berror: |source file|Unsupported \.version")
+# Words of Python and of CUDA, which any library may pass on.
+VAGUE = re.compile(
+    r"has no attribute|^got an unexpected|an exception set|CUDA_ERROR_|cudaError[A-Z]|NoneType"
+)
 CALL = re.compile(r"\(\) (?:got an unexpected keyword argument|missing \d+ required|takes )")
 
 
@@ -50,7 +54,8 @@ class Message:
     level      2: they tell this fault from others; 1: they need a frame of the library; 0: they
                are no more than an exception's type
     own        whether they are the case itself; else they stand beside it
-    libraries  whose frames they come with
+    libraries  whose frames they come with: those with the fault, if a card has the message
+    wider      the other libraries of the case, which pass the same words on
     needs      whether they were raised outside of these libraries, and say nothing without them
     signal     a signal's name, where a process died by it
     condition  what must be true beside, in words
@@ -58,6 +63,7 @@ class Message:
     cells      as (number, section) the cells that show it
     link       where it was seen elsewhere
     fault      id of the fault whose card has it, if any
+    general    id of the general error that says the same, if any
     """
 
     text: str
@@ -65,6 +71,7 @@ class Message:
     level: int = 1
     own: bool = True
     libraries: list[str] = field(default_factory=list)
+    wider: list[str] = field(default_factory=list)
     needs: bool = False
     signal: str = ""
     condition: str = ""
@@ -72,12 +79,13 @@ class Message:
     cells: list[tuple[int, str]] = field(default_factory=list)
     link: str = ""
     fault: str = ""
+    general: str = ""
 
 
 def messages(chapter: Chapter) -> list[Message]:
     """The messages of a chapter, each once: of its cells, its faults, and those seen elsewhere."""
     named = libraries.of_chapter(chapter)
-    card = {words: fault.id for fault in chapter.facts.faults for words in fault.messages}
+    card = {words: fault for fault in chapter.facts.faults for words in fault.messages}
     found: dict[str, Message] = {}
     for cell, section in sections(chapter):
         if cell.header and (cell.header.raises or cell.header.signal):
@@ -90,7 +98,6 @@ def messages(chapter: Chapter) -> list[Message]:
                 or section in OWN
                 or any(words in made.text for words in card)
             )
-            message.own &= not made.text.startswith("AssertionError")
             message.cells.append((cell.number, section))
     for words in card:
         found.setdefault(words, from_words(words, named))
@@ -98,17 +105,33 @@ def messages(chapter: Chapter) -> list[Message]:
         found.setdefault(message.text, message)
     for message in found.values():
         message.compiler = bool(COMPILER.search(message.text))
-        message.fault = next((one for words, one in card.items() if words in message.text), "")
+        message.general = next((one.id for one in general() if says_no_more(message, one)), "")
+        known = (one for words, one in card.items() if TYPES.sub("…", words) in shown(message))
+        if fault := next(known, None):
+            message.fault = fault.id
+            packages = ", ".join(releases.package for releases in fault.affected)
+            if home := [name for name in libraries.named(packages) if name in message.libraries]:
+                message.wider = [name for name in message.libraries if name not in home]
+                message.libraries = home
     return list(found.values())
 
 
+def shown(message: Message) -> str:
+    """The words of a message without types."""
+    return TYPES.sub("…", message.text)
+
+
+def says_no_more(message: Message, general: General) -> bool:
+    """Whether a message has the words of a general error, and none of weight beside."""
+    words = re.compile(general.words, re.IGNORECASE)
+    return bool(words.search(message.text)) and (
+        weight(CALLED.sub("", words.sub("", message.said))) < 2
+    )
+
+
 def tells(message: Message) -> bool:
-    """Whether a message is worth an entry: not everyday, nor a cell's own check without words."""
-    if message.text.startswith("AssertionError: "):
-        return len(message.text.split()) > 2
-    return bool(
-        message.level or message.signal or message.libraries
-    ) and not message.text.startswith(EVERYDAY)
+    """Whether a message is worth an entry: no everyday words, nor a check of the book's own."""
+    return bool(message.level or message.signal or message.libraries)
 
 
 def sections(chapter: Chapter) -> Iterator[tuple[Cell, str]]:
@@ -137,12 +160,12 @@ def ending(cell: Cell, header: Header, named: list[str]) -> Message:
     said = anonymous(shown, cell)
     text = f"{kind}: {said}" if shown else kind
     if not within and kind == "AssertionError":  # the cell's own check, in the book's own words
-        return Message(text, text, 2 if shown else 0, own=False, libraries=named if shown else [])
+        return Message(text, level=0)
     within = [name for name in within if name in named] or within
     return Message(
         text,
         said or text,
-        weigh(said),
+        level(said),
         own=False,
         libraries=within or (named if shown else []),
         needs=not within and not CALL.search(said),
@@ -184,15 +207,20 @@ def anonymous(text: str, cell: Cell) -> str:
     )
 
 
-def weigh(text: str) -> int:
-    """The level of words: a library's names weigh most, common words nothing."""
+def weight(text: str) -> int:
+    """A library's names weigh most, common words nothing."""
     words = [
         word
         for word in WORD.findall(text.replace("…", " "))
         if word.lower() not in COMMON and len(word) > 1
     ]
-    weight = sum((3 if word.isupper() else 4) if IDENTIFIER.search(word) else 1 for word in words)
-    return 2 if weight >= 4 and not VAGUE.search(text) else 1 if weight >= 2 else 0
+    return sum((3 if word.isupper() else 4) if IDENTIFIER.search(word) else 1 for word in words)
+
+
+def level(text: str) -> int:
+    """The level of words, by their weight."""
+    weighed = weight(text)
+    return 2 if weighed >= 4 and not VAGUE.search(text) else 1 if weighed >= 2 else 0
 
 
 def from_words(words: str, named: list[str], link: str = "", condition: str = "") -> Message:
@@ -207,7 +235,7 @@ def from_words(words: str, named: list[str], link: str = "", condition: str = ""
             words, words, libraries=named[:1], signal=signals[0], link=link, condition=condition
         )
     said = PLACE.sub("", TYPE.sub("", words))
-    return Message(words, said, weigh(said), libraries=named, link=link, condition=condition)
+    return Message(words, said, level(said), libraries=named, link=link, condition=condition)
 
 
 def wild(chapter: Chapter) -> Iterator[Message]:

@@ -19,7 +19,8 @@ from casebook.authoring import publish
 from casebook.authoring.chapters import Chapter
 from casebook.authoring.facts import Fault
 
-from . import libraries, notebook
+from .. import libraries, notebook
+from .general import General, general
 from .messages import Message, messages
 
 SCRIPTS = ("match.js", "cases.js", "errors.js")
@@ -29,12 +30,13 @@ BOX = """<form class="lookup" role="search" aria-label="Find your error">
  aria-describedby="traceback-note"></textarea>
 <p id="traceback-note">It is matched in this page. Nothing that you paste leaves it.</p>
 <div class="answer" role="status" aria-live="polite"></div>
-<template><section class="finding unknown"><p class="mark">Not in this book</p>
-<p class="where">No message of the book fits.
-Ask where the library that raised it keeps its issues.</p>
-<p>Bring the complete traceback, what <code>pip list</code> and <code>nvidia-smi</code> print, and
-the smallest program that shows it. The <a href="{doctor}">doctor</a> looks at an environment, and
-says which known issues affect it even when there is no message.</p>
+<template><section class="finding unknown">
+<p class="fact where"><strong>Do</strong> ask where the library that raised it keeps its issues.</p>
+<p class="mark">Not in this book</p>
+<p>No message of the book fits. Bring the complete traceback, what <code>pip list</code> and
+<code>nvidia-smi</code> print, and the smallest program that shows it. The
+<a href="{doctor}">doctor</a> looks at an environment, and says which known issues affect it even
+when there is no message.</p>
 <p class="near"></p>
 <p>If you can say on which release it fails and on which it works, <a href="{report}">report it
 here</a> too: it may become a case.</p>
@@ -60,12 +62,27 @@ class FindError(SphinxDirective):
 
 
 class ErrorIndex(SphinxDirective):
-    """A section for each case with its messages."""
+    """A section for the general errors, and one for each case with its messages."""
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()
         cases = [(chapter, messages(chapter)) for chapter in notebook.chapters(self.env)]
-        return [self.section(chapter, found) for chapter, found in cases if found]
+        return [self.general(), *(self.section(*case) for case in cases if case[1])]
+
+    def general(self) -> nodes.section:
+        """What to do about each general error, and its commands."""
+        parts = [part for one in general() for part in self.entry(one)]
+        title = nodes.title("", "Errors with many causes")
+        return nodes.section("", title, *parts, ids=["general"])
+
+    def entry(self, one: General) -> list[nodes.Node]:
+        do, cause = (self.parse_inline(text)[0] for text in (one.do, one.cause))
+        name = nodes.strong("", one.title)
+        parts = [name, nodes.Text(". "), *cause, nodes.strong("", " Do:"), nodes.Text(" "), *do]
+        return [
+            nodes.paragraph("", "", *parts, nodes.Text(":"), classes=["fact"]),
+            nodes.literal_block("", one.commands.rstrip(), language="bash"),
+        ]
 
     def section(self, chapter: Chapter, found: list[Message]) -> nodes.section:
         number = notebook.number(chapter.name)
@@ -115,7 +132,11 @@ class ErrorIndex(SphinxDirective):
 
 def data(chapters: list[Chapter]) -> dict[str, Any]:
     """What the page searches: the libraries, and each case with its messages."""
-    return {"libraries": libraries.for_page(), "cases": [case(chapter) for chapter in chapters]}
+    return {
+        "libraries": libraries.for_page(),
+        "general": [asdict(one) for one in general()],
+        "cases": [case(chapter) for chapter in chapters],
+    }
 
 
 def case(chapter: Chapter) -> dict[str, Any]:

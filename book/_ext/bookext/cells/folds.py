@@ -7,7 +7,7 @@ from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
-from . import notebook
+from .. import notebook
 
 LONG = 40  # lines of an output that are shown at once
 

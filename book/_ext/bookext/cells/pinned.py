@@ -14,7 +14,8 @@ from sphinx.writers.html5 import HTML5Translator
 
 from casebook.cells.header import Header, read
 
-from . import export, libraries, notebook, summary
+from .. import libraries, notebook
+from . import export, summary
 
 LOG = logging.getLogger(__name__)
 PERMALINK = '<a class="permalink" href="#cell-{number}" aria-label="Link to cell {number}">#</a>'

@@ -7,7 +7,7 @@ from sphinx.application import Sphinx
 
 from casebook.cells.verdict import renewed
 
-from . import notebook
+from .. import notebook
 
 ENDING = re.compile(r"(?:^|\n)as expected: ([^\n]+)\n?$")
 COLUMNS = re.compile(r"\S {2,}\S|[│┃]|\|.*\|")  # a line that lines up with others

@@ -6,7 +6,7 @@ from pygments.lexer import bygroups, using
 from pygments.token import Keyword, Operator, Text
 from sphinx.application import Sphinx
 
-from . import notebook
+from .. import notebook
 
 MAGIC = r"(?s)(\s*)(%%)(pinned|gpu)\b([^\n]*\n)(.*)"
 

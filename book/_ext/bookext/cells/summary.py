@@ -8,7 +8,7 @@ from packaging.utils import canonicalize_name
 
 from casebook.cells.header import Header
 
-from . import libraries
+from .. import libraries
 
 SUBJECTS = (  # of the book
     "nanobind",

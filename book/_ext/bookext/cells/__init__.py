@@ -1,0 +1,1 @@
+"""How the code cells of a notebook look on its page."""
