@@ -661,6 +661,18 @@ CASES: tuple[Case, ...] = (
         ),
         '30-silent-raise',
     ),
+    Case(
+        '31-index-wraps',
+        (
+            'x[i] with an index array out of bounds reads or writes another element; no '
+            'IndexError'
+        ),
+        (
+            Range('cupy', oldest='14.2.0', newest='14.2.0', everywhere=True),
+        ),
+        'Check it before: int(i.max()) < len(x) and int(i.min()) >= -len(x)',
+        '31-index-wraps',
+    ),
 )
 
 COMBINATIONS: dict[str, tuple[str, str, str]] = {
