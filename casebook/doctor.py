@@ -163,7 +163,7 @@ CASES: tuple[Case, ...] = (
             Range('numba-cuda', fixed='0.8.0'),
             Range('the CUDA target built into numba', newest='0.68.1'),
         ),
-        'pip install "numba-cuda[cu12]>=0.8.1" "numpy<2.5" (or [cu13])',
+        'pip install "numba-cuda[cu12]==0.30.4" "numpy<2.5" (or [cu13])',
         '01-default-arguments',
     ),
     Case(
