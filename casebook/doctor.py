@@ -255,8 +255,8 @@ CASES: tuple[Case, ...] = (
             Range('numba-cuda-mlir', oldest='0.3.0', fixed='0.5.3'),
         ),
         (
-            'pip install "numba-cuda-mlir[cu12]>=0.6.0", then test the kernels against '
-            'numba-cuda or NumPy'
+            'pip install "numba-cuda-mlir[cu12]==0.6.0" (or [cu13]), then test the '
+            'kernels against numba-cuda'
         ),
         '06-one-import',
     ),
