@@ -505,8 +505,8 @@ CASES: tuple[Case, ...] = (
     Case(
         '18-numba-0.66',
         (
-            'numba-cuda with a Numba newer than it knows does not import: cannot import '
-            "name 'removerefctpass' from 'numba.core'"
+            'numba-cuda with a newer Numba than it knows does not import: AttributeError:'
+            " module 'numba.cuda.types' has no attribute 'NPDatetime'"
         ),
         (
             Range('numba-cuda', since='0.18.0', fixed='0.30.4'),
@@ -514,6 +514,19 @@ CASES: tuple[Case, ...] = (
         'pip install "numba-cuda[cu12]>=0.30.4" "numpy<2.5" (or [cu13])',
         '18-numpy-2.5',
         beside=Range('numba', since='0.66.0'),
+    ),
+    Case(
+        '18-numpy-2.4',
+        (
+            "numba-cuda with NumPy 2.4 compiles no kernel: AttributeError: module 'numpy'"
+            " has no attribute 'trapz'"
+        ),
+        (
+            Range('numba-cuda', since='0.21.1', fixed='0.26.0'),
+        ),
+        'pip install "numpy<2.4"',
+        '18-numpy-2.5',
+        beside=Range('numpy', since='2.4'),
     ),
     Case(
         '19-driver-580',

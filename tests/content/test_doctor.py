@@ -256,6 +256,7 @@ NOT_SEEN = {  # ends of ranges, and why no cell or row shows them
     ("14-two-billion", "numba-cuda-mlir"): "up to 0.5.2 an illegal memory access",
     ("18-numpy-2.5", "numba-cuda"): "the line is in the source from 0.21.1 on",
     ("18-numba-0.66", "numba-cuda"): "no cell runs it",
+    ("18-numpy-2.4", "numba-cuda"): "0.24.0 was tried by hand",
     ("24-impossible-draw", "cupy"): "14.1.0 was read",
 }
 
