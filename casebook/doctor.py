@@ -518,8 +518,8 @@ CASES: tuple[Case, ...] = (
     Case(
         '18-numpy-2.4',
         (
-            "numba-cuda with NumPy 2.4 compiles no kernel: AttributeError: module 'numpy'"
-            " has no attribute 'trapz'"
+            "numba-cuda with NumPy 2.4 compiles no kernel: module 'numpy' has no "
+            "attribute 'trapz'"
         ),
         (
             Range('numba-cuda', since='0.21.1', fixed='0.26.0'),
