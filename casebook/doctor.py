@@ -591,8 +591,8 @@ CASES: tuple[Case, ...] = (
     Case(
         '23-reversed-table',
         (
-            'A kernel reads past the end of a NumPy array from outside that is reversed '
-            'or has gaps; no message'
+            'A kernel reads past the end of a reversed or sliced NumPy table, global or '
+            'in cuda.const.array_like; no message'
         ),
         (
             Range('numba-cuda', fixed='0.21.1'),
