@@ -163,7 +163,7 @@ CASES: tuple[Case, ...] = (
             Range('numba-cuda', fixed='0.8.0'),
             Range('the CUDA target built into numba', newest='0.68.1'),
         ),
-        'pip install "numba-cuda[cu12]>=0.8.1" "numpy<2.5" (or [cu13])',
+        'pip install "numba-cuda[cu12]==0.30.4" "numpy<2.5" (or [cu13])',
         '01-default-arguments',
     ),
     Case(
@@ -255,8 +255,8 @@ CASES: tuple[Case, ...] = (
             Range('numba-cuda-mlir', oldest='0.3.0', fixed='0.5.3'),
         ),
         (
-            'pip install "numba-cuda-mlir[cu12]>=0.6.0", then test the kernels against '
-            'numba-cuda or NumPy'
+            'pip install "numba-cuda-mlir[cu12]==0.6.0" (or [cu13]), then test the '
+            'kernels against numba-cuda'
         ),
         '06-one-import',
     ),
@@ -505,8 +505,8 @@ CASES: tuple[Case, ...] = (
     Case(
         '18-numba-0.66',
         (
-            'numba-cuda with a Numba newer than it knows does not import: cannot import '
-            "name 'removerefctpass' from 'numba.core'"
+            'numba-cuda with a newer Numba than it knows does not import: AttributeError:'
+            " module 'numba.cuda.types' has no attribute 'NPDatetime'"
         ),
         (
             Range('numba-cuda', since='0.18.0', fixed='0.30.4'),
@@ -514,6 +514,19 @@ CASES: tuple[Case, ...] = (
         'pip install "numba-cuda[cu12]>=0.30.4" "numpy<2.5" (or [cu13])',
         '18-numpy-2.5',
         beside=Range('numba', since='0.66.0'),
+    ),
+    Case(
+        '18-numpy-2.4',
+        (
+            "numba-cuda with NumPy 2.4 compiles no kernel: module 'numpy' has no "
+            "attribute 'trapz'"
+        ),
+        (
+            Range('numba-cuda', since='0.21.1', fixed='0.26.0'),
+        ),
+        'pip install "numpy<2.4"',
+        '18-numpy-2.5',
+        beside=Range('numpy', since='2.4'),
     ),
     Case(
         '19-driver-580',
@@ -578,8 +591,8 @@ CASES: tuple[Case, ...] = (
     Case(
         '23-reversed-table',
         (
-            'A kernel reads past the end of a NumPy array from outside that is reversed '
-            'or has gaps; no message'
+            'A kernel reads past the end of a reversed or sliced NumPy table, global or '
+            'in cuda.const.array_like; no message'
         ),
         (
             Range('numba-cuda', fixed='0.21.1'),

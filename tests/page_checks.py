@@ -5,6 +5,12 @@ import functools
 from axe_playwright_python.sync_playwright import Axe
 
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+DESK = {"width": 1400, "height": 900}
+FIRST_DO = """() => {
+  const box = document.querySelector("table.case-card tbody td:nth-child(2)")
+    .getBoundingClientRect();
+  return box.top >= 0 && box.bottom <= innerHeight && box.right <= innerWidth;
+}"""
 EVERY_RULE = {"resultTypes": ["violations"], "preload": False}  # best practices included
 COLOURS = EVERY_RULE | {"runOnly": ["color-contrast", "link-in-text-block"]}  # of a theme
 # A chapter has thousands of coloured words, Versions as many marks. Those of one class in one kind
@@ -43,6 +49,14 @@ def names(site):
         f"{folder}/{path.stem}" for folder in folders for path in (site / folder).glob("*.html")
     ]
     return [*sorted(pages), "search", "404"]
+
+
+def hidden_do(page):
+    """Sizes of the screen at which the first Do of a case is not to be seen without scrolling."""
+    for size in (DESK, PHONE):
+        page.set_viewport_size(size)
+        if not page.evaluate(FIRST_DO):
+            yield f"{page.url.rpartition('/')[2]}: at {size} the first Do is not on the screen"
 
 
 @functools.cache

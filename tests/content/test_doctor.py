@@ -254,8 +254,8 @@ NOT_SEEN = {  # ends of ranges, and why no cell or row shows them
     ("09-second-gpu", "numba-cuda"): "0.21.0 is not on the index any more",
     ("11-byte-offset", "cuda-core"): "0.1.1 was tried by hand",
     ("14-two-billion", "numba-cuda-mlir"): "up to 0.5.2 an illegal memory access",
-    ("18-numpy-2.5", "numba-cuda"): "the line is in the source from 0.21.1 on",
     ("18-numba-0.66", "numba-cuda"): "no cell runs it",
+    ("18-numpy-2.4", "numba-cuda"): "0.24.0 was tried by hand",
     ("24-impossible-draw", "cupy"): "14.1.0 was read",
 }
 

@@ -6,7 +6,7 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from page_checks import CLIPPED, COLOURS, EVERY_RULE, PHONE, names, violations
+from page_checks import CLIPPED, COLOURS, EVERY_RULE, PHONE, hidden_do, names, violations
 from playwright.sync_api import expect
 from sample import LOST, MARKED, MARKUP, SAMPLE
 
@@ -23,13 +23,16 @@ INJECTED = """() => document.title == "owned"
 
 @pytest.mark.timeout(1200)
 def test_every_page_works_on_a_phone(visit, server, site):
-    """Nothing logged, nothing asked of others, nothing clipped; axe is content, light and dark."""
+    """Nothing logged, asked of others or clipped, what to do on the first screen; axe is content,
+    light and dark."""
     page, problems = visit("404", viewport=PHONE), []
     for name in names(site):
         page.goto(f"{server}/{name}.html")
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             problems.append(f"{name}: wider than the screen")
         problems += [f"{name}: {part}" for part in page.evaluate(CLIPPED)]
+        if name.startswith("notebooks/"):
+            problems += hidden_do(page)
         if name in KINDS:
             problems += violations(page, EVERY_RULE)
             page.evaluate("document.documentElement.dataset.theme = 'dark'")

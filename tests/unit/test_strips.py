@@ -1,6 +1,7 @@
 """What the strip below a card, and the page Versions, make of many releases."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from bs4 import BeautifulSoup
@@ -24,6 +25,12 @@ def versions(monkeypatch):
     from bookext import versions
 
     return versions
+
+
+@pytest.fixture
+def case():
+    """A chapter with one message on its card."""
+    return SimpleNamespace(facts=SimpleNamespace(messages=["of the card"]))
 
 
 def rows(said=(), **ends):
@@ -61,14 +68,34 @@ def test_neighbours_that_end_alike_in_every_line_share_a_column(versions):
     ]
 
 
-def test_what_was_not_run_is_empty(versions, monkeypatch):
+def test_what_was_not_run_is_empty(versions, monkeypatch, case):
     """Without a Python there was no run."""
     found = rows(cpu_today="xxxx", gpu_today="px v")
     monkeypatch.setattr(evidence, "rows", lambda chapter: found)
-    strip = versions.strip("lib", versions.runs(None))
+    strip = versions.strip("lib", versions.runs(case))
     assert lines(strip)[-1] == ["today, on a GPU", "", "✗", "", "✓"]
-    assert "empty: not run" in soup(strip).select_one(".legend").text
-    assert soup(strip).select_one(".legend").text.endswith("GPU: X, driver 580.1")
+    assert soup(strip).select_one(".legend").text.endswith("empty: not run")
+    assert soup(strip).select_one("details p").text.endswith("GPU: X, driver 580.1")
+
+
+def test_what_failed_for_a_reason_of_its_own_stopped_before(versions, monkeypatch, case):
+    """An import, a missing library, a build; not words of the card, nor another failure."""
+    said = {
+        0: "ModuleNotFoundError: No module named 'x'",
+        1: "AttributeError: of the card",
+        2: "TypeError: another",
+    }
+    monkeypatch.setattr(evidence, "rows", lambda chapter: rows(said, cpu_today="!!!"))
+    strip = soup(versions.strip("lib", versions.runs(case)))
+    assert [mark.text for mark in strip.select("td[title]")] == ["·", "!"]
+    assert strip.select("td[title]")[0]["title"] == f"1.0: stopped before · {said[0]}"
+    assert strip.dd.text == f"· stopped before · {said[0]}"
+    assert [mark["class"] for mark in strip.select(".legend span")] == [["otherwise"], ["stopped"]]
+
+
+def test_dependency_sets_that_say_the_same_share_a_line(versions):
+    strip = versions.strip("lib", rows(cpu_release="xv", cpu_today="xv", gpu_today="xx"))
+    assert [line[0] for line in lines(strip)[1:]] == ["as of release; today", "today, on a GPU"]
 
 
 def test_every_last_line_stands_below_with_its_releases_and_dependency_sets(versions):

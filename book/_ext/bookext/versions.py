@@ -1,8 +1,9 @@
 """What each release does: strips in *How we know*, and the page Versions with its file."""
 
 import csv
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,19 @@ from . import notebook
 
 LEVELS = {"cpu": "", "gpu": ", on a GPU"}
 DAYS = {"release": "as of release", "today": "today"}
-SIGNS = {"reproduced": "✗", "not reproduced": "✓", "failed differently": "!", evidence.CANNOT: "–"}
-KINDS = dict(zip(SIGNS, ("fails", "works", "otherwise", "none"), strict=True))  # in the style sheet
+STOPPED = "stopped before"  # it failed for a reason that has nothing to do with the case
+REASON = re.compile(
+    r"^(?:\w+\.)*(?:ModuleNotFound|Import|Attribute)Error: |cannot open shared object"
+    r"|could not be built|Failed to load|driver init"
+)
+SIGNS = {
+    evidence.REPRODUCED: "✗",
+    evidence.NOT_REPRODUCED: "✓",
+    evidence.DIFFERENT: "!",
+    STOPPED: "·",
+    evidence.CANNOT: "–",
+}
+KINDS = dict(zip(SIGNS, ("fails", "works", "otherwise", "stopped", "none"), strict=True))  # style
 FILE = "_static/versions.csv"
 
 Ran = dict[tuple[str, str], Row]  # a release's rows by level and day
@@ -30,7 +42,15 @@ Ran = dict[tuple[str, str], Row]  # a release's rows by level and day
 
 def runs(chapter: Chapter) -> list[Row]:
     """The rows of a chapter, without those for which a Python was missing: they show nothing."""
-    return [row for row in evidence.rows(chapter) if row.outcome != evidence.NO_PYTHON]
+    known = chapter.facts.messages
+    found = (row for row in evidence.rows(chapter) if row.outcome != evidence.NO_PYTHON)
+    return [replace(row, outcome=STOPPED) if stopped(row, known) else row for row in found]
+
+
+def stopped(row: Row, known: list[str]) -> bool:
+    """Whether a run ended, by no message of the case, before the case began."""
+    ended = row.outcome == evidence.DIFFERENT and REASON.search(row.line)
+    return bool(ended) and not any(words in row.line for words in known)
 
 
 def anchor(row: Row) -> str:
@@ -62,14 +82,14 @@ def dependency_set(level: str, as_of: str) -> str:
     return DAYS[as_of] + LEVELS[level]
 
 
-def legend(rows: Iterable[Row], *more: str) -> list[tuple[str, str]]:
-    """Pairs of an outcome, or "", and its text: the signs, the days of today's sets, the GPUs."""
+def legend(rows: Iterable[Row]) -> tuple[list[str], list[str]]:
+    """The outcomes that rows have; the days of today's sets, and the GPUs."""
     rows = list(rows)
     days = sorted(row.date for row in rows if row.as_of == "today")
-    notes = [*more, f"today: {span(days)}"] if days else [*more]
+    notes = [f"today: {span(days)}"] if days else []
     notes += dict.fromkeys(f"GPU: {row.gpu}, driver {row.driver}" for row in rows if row.gpu)
     seen = different(rows, "outcome")
-    return [(each, each) for each in SIGNS if each in seen] + [("", note) for note in notes]
+    return [each for each in SIGNS if each in seen], notes
 
 
 TEMPLATES = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
@@ -98,16 +118,21 @@ def show_strips(app: Sphinx, tree: nodes.document) -> None:
 def strip(library: str, rows: list[Row]) -> nodes.raw:
     """The releases of a library side by side, a line for each dependency set; what they said.
 
-    Neighbouring releases that end alike in every line share a column.
+    Neighbouring releases that end alike in every line share a column, sets that do so a line.
     """
     ran = [{(row.level, row.as_of): row for row in same} for _, same in by(rows, "release")]
     shared = groupby(ran, key=lambda one: {where: row.outcome for where, row in one.items()})
     columns = [list(column) for _, column in shared]
     places = sorted({where for one in ran for where in one})
-    lines = [(dependency_set(*at), [column[-1].get(at) for column in columns]) for at in places]
-    empty = ["empty: not run"] * any(None in cells for _, cells in lines)
+    cells = {at: [column[-1].get(at) for column in columns] for at in places}
+    alike = evidence.gathered(
+        (tuple(row and row.outcome for row in line), at) for at, line in cells.items()
+    )
+    lines = [
+        ("; ".join(dependency_set(*at) for at in same), cells[same[-1]]) for same in alike.values()
+    ]
     releases = [[head(one).release for one in column] for column in columns]
-    return render("strip", library, releases, lines, map(said, columns), legend(rows, *empty))
+    return render("strip", library, releases, lines, map(said, columns), *legend(rows))
 
 
 def head(ran: Ran) -> Row:
@@ -158,7 +183,7 @@ def section(library: str, rows: list[Row]) -> nodes.section:
         for (name,), same in found
     ]
     numbered = {notebook.number(case): case for case in cases}
-    table = render("section", library, numbered, releases, legend(rows))
+    table = render("section", library, numbered, releases, *legend(rows))
     return nodes.section("", nodes.title("", library), table, ids=[f"of-{library}"])
 
 

@@ -19,16 +19,49 @@ def look_up_by_a_byte(a, b, out):
 
 @kernel("int64 -> int64", lambda a: np.r_[a[:-1], 0])
 def all_but_the_last(a, out):
-    i, rest = cuda.threadIdx.x, a[: a.size - 1]
+    i, rest = cuda.threadIdx.x, a[: max(a.size - 1, 0)]
     if i < rest.size:
         out[i] = rest[i]
 
 
 @kernel("int64 -> int64", lambda a: np.r_[a[10:100], np.zeros(10, int)])
 def to_the_end_at_most(a, out):
-    i, rest = cuda.threadIdx.x, a[10 : min(100, a.size)]
+    i, rest = cuda.threadIdx.x, a[min(10, a.size) : min(100, a.size)]
     if i < rest.size:
         out[i] = rest[i]
+
+
+@kernel("int64 -> int64", lambda a: np.array([0, 0, 2, 0, 0]), rows=5)
+def lengths_of_slices_of_five_and_of_no_elements(a, out):
+    i, empty = cuda.threadIdx.x, a[: min(0, a.size)]
+    if i == 0:
+        out[i] = a[min(10, a.size) : min(100, a.size)].size
+    elif i == 1:
+        out[i] = a[min(10, a.size) :].size
+    elif i == 2:
+        out[i] = a[max(a.size - 2, 0) :].size
+    elif i == 3:
+        out[i] = empty[: max(empty.size - 1, 0)].size
+    else:
+        out[i] = empty[max(empty.size - 3, 0) :].size
+
+
+@kernel("int32 int32 -> int64", lambda a, b: np.full(64, (a[:40].astype("int64") * b[:40]).sum()))
+def zip_of_unequal_lengths(a, b, out):
+    short, total = b[: min(40, b.size)], 0
+    for k in range(min(np.int64(a.shape[0]), np.int64(short.shape[0]))):
+        total += np.int64(a[k]) * short[k]
+    out[cuda.threadIdx.x] = total
+
+
+@kernel("int64 -> int64", lambda a: 12 * a)
+def rows_of_an_array_of_two_dimensions(a, out):
+    i, table, total = cuda.threadIdx.x, cuda.local.array((3, 4), np.int64), 0
+    for k in range(12):
+        table[k // 4, k % 4] = k * a[i]
+    for k in range(table.shape[0]):
+        total += table[k, 0]
+    out[i] = total
 
 
 @kernel("int64 -> int64", lambda a: a[::-1])
@@ -65,12 +98,18 @@ def atomic_cas_of_int32(a, out):
     cuda.atomic.cas(out, 0, np.int32(0), np.int32(1))
 
 
-@kernel("float64 -> float64", lambda a: np.full(32, a[5]), rows=32)
-def float64_of_lane_5_by_shared_memory(a, out):
-    i, lanes = cuda.threadIdx.x, cuda.shared.array(32, np.float64)
-    lanes[i] = a[i]
-    cuda.syncwarp()
-    out[i] = lanes[5]
+@kernel("int64 -> int64", lambda a: np.repeat(a.reshape(2, 32).sum(axis=1), 32))
+def sum_of_each_warp_by_shared_memory(a, out):
+    i = cuda.threadIdx.x
+    places = cuda.shared.array(64, np.int64)  # one for each thread of the block
+    total, step = a[i], 16
+    while step > 0:
+        places[i] = total
+        cuda.syncwarp()
+        total += places[i ^ step]
+        cuda.syncwarp()
+        step //= 2
+    out[i] = total
 
 
 ENTRIES = [
@@ -95,11 +134,14 @@ ENTRIES = [
     look_up_by_a_byte,
     all_but_the_last,
     to_the_end_at_most,
+    lengths_of_slices_of_five_and_of_no_elements,
+    zip_of_unequal_lengths,
+    rows_of_an_array_of_two_dimensions,
     from_the_end,
     range_of_a_byte,
     atomic_add_at_a_byte,
     atomic_add_of_int32_to_the_last_int64,
     atomic_max_of_uint32_in_an_int64,
     atomic_cas_of_int32,
-    float64_of_lane_5_by_shared_memory,
+    sum_of_each_warp_by_shared_memory,
 ]
