@@ -31,7 +31,7 @@ faults:
     beside: {numpy: '>=2.0'}
 figures: {4.8 TB/s: NVIDIA's data sheet}
 varies: {cell-13: prints an address}
-wordings: [{text: a text, link: 'https://example.org/1'}]
+wordings: [{text: a text, link: 'https://github.com/numba/numba/issues/1'}]
 """
 PINNED = cell(
     "raise ValueError('a text')",
@@ -232,8 +232,8 @@ FAULTS = [
     (".yml: $: Additional properties are not allowed ('figure'", "figures:", "figure:"),
     (".yml: varies['cell-13']: 'no' does not match", "prints an address", "'no'"),
     ("varies names a cell 'gone', which is not there", "{cell-13:", "{gone:"),
-    (".yml: wordings[0]: 'link' is a required", ", link: 'https://example.org/1'", ""),
-    (".yml: wordings[0].link: 'http://x' does not match", "https://example.org/1", "http://x"),
+    (".yml: wordings[0]: 'link' is a required", ", link: 'https://github.com/numba/numba/issues/1'", ""),
+    (".yml: wordings[0].link: 'http://x' does not match", "https://github.com/numba/numba/issues/1", "http://x"),
     (".yml: not YAML: while parsing a flow", "figures: {", "figures: [{"),
     (".yml: $: ['figures'] is not of type 'object'", FACTS, "- figures\n"),
     # the form of the page
@@ -345,7 +345,7 @@ def test_a_card_that_differs_from_the_facts_is_found(found, edit):
         ("The copy", "792 × 1024 points: the copy"),
         ("(#why)", "(#why), exercise 9 of chapter 8,"),
         ("answer = None", "answer = n = None", "answer = 42", "answer = sum(n for n in [42])"),
-        ("example.org/1'", "example.org', if: it rains"),
+        ("issues/1'}", "issues/1', if: it rains}"),
     ],
 )
 def test_what_is_right_is_no_fault(found, edits):
