@@ -395,7 +395,10 @@ CASES: tuple[Case, ...] = (
         (
             Range('cuda-core', oldest='0.1.1', fixed='1.2.0'),
         ),
-        'pip install "numba-cuda[cu12]>=0.30.2" "cuda-core[cu12]>=1.2.0" (or cu13)',
+        (
+            'pip install "numba-cuda[cu12]>=0.30.4" "cuda-core[cu12]>=1.2.0" "numpy<2.5" '
+            '(or cu13)'
+        ),
         '11-byte-offset',
     ),
     Case(
