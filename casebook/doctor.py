@@ -636,7 +636,10 @@ COMBINATIONS: dict[str, tuple[str, str, str]] = {
             'NVRTC is newer than the driver, which refuses its PTX: '
             'CUDA_ERROR_UNSUPPORTED_PTX_VERSION'
         ),
-        "Install the NVRTC of the driver's CUDA version, or update the driver",
+        (
+            'Give the driver machine code: compile("cubin") in cuda.core; for numba-cuda,'
+            ' install nvJitLink'
+        ),
         '08-newer',
     ),
     'nvvm-and-nvjitlink': (
@@ -644,7 +647,10 @@ COMBINATIONS: dict[str, tuple[str, str, str]] = {
             'NVVM or NVRTC is newer than nvJitLink, which refuses its PTX or LTO-IR: '
             'NVJITLINK_ERROR_PTX_COMPILE'
         ),
-        "Install an nvJitLink of NVVM's major version, as new as NVVM or newer",
+        (
+            'pip install -U "nvidia-nvjitlink<14"; for CUDA 12 pip install -U nvidia-'
+            'nvjitlink-cu12'
+        ),
         '08-newer',
     ),
     'two-toolkits': (
