@@ -628,6 +628,21 @@ CASES: tuple[Case, ...] = (
         ),
         '24-impossible-draw',
     ),
+    Case(
+        '25-fuse-small-types',
+        (
+            'A function under cupy.fuse with Python scalars, a mask or an image of uint8 '
+            'returns wrong numbers; no message'
+        ),
+        (
+            Range('cupy', since='14.0.0', newest='14.2.0'),
+        ),
+        (
+            'f.func(x, s), the function without fuse, or pip install "cupy-'
+            'cuda12x>=13.4.1,<14"'
+        ),
+        '25-fuse-small-types',
+    ),
 )
 
 COMBINATIONS: dict[str, tuple[str, str, str]] = {
