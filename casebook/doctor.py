@@ -224,8 +224,8 @@ CASES: tuple[Case, ...] = (
         beside=Range('numpy', since='2.0'),
         remains=(
             'Some expressions still take the slow path in silence; the chapter has a '
-            'function that checks. CuPy 14.0.1 to 14.2.0 compute in float16 or int8 where'
-            ' two Python scalars meet in a fused function.'
+            'function that checks. CuPy 14.0.0 to 14.2.0 have a fault of their own, '
+            '25-fuse-small-types.'
         ),
     ),
     Case(
