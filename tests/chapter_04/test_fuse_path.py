@@ -1,4 +1,4 @@
-"""The modules behind chapter 4 and case 25: CuPy without a device, and what cupy.fuse has traced.
+"""The modules behind chapter 4, CuPy without a device and the tracer that cupy.fuse has taken.
 
 In a release of each kind.
 """
@@ -74,34 +74,3 @@ def test_a_call_that_nothing_stops_and_any_other_error_are_raised():
         "RuntimeError the call came back, so nothing stopped it before its launch",
         "ZeroDivisionError division by zero",
     ]
-
-
-TYPES = """
-from no_device import stopped
-from narrow import fuse, types, verdict
-import cupy as cp
-
-for text in "x * s", "x * (s * s)", "x[...] * s":
-    stopped(fused := fuse(text), cp.ndarray((4,), "float32"), 300)
-    print(text, types(fused))
-for answer in None, "", "x +", "x * n", "x / (n - 1)", "x / (n - cp.float32(1))":
-    print(verdict(stopped, "x / (n - 1)", answer))
-"""
-
-
-def test_types_of_a_fused_function():
-    assert (
-        output_of(TYPES, TODAY)
-        == """\
-x * s ['float']
-x * (s * s) ['signed char', 'float']
-x[...] * s None
-Not yet: write an expression for `x / (n - 1)`, as text.
-Not yet: write an expression for `x / (n - 1)`, as text.
-Not yet: `x +` raises SyntaxError: invalid syntax (<string>, line 1)
-Not yet: `x * n` is something else than `x / (n - 1)`.
-Not yet: `x / (n - 1)` is computed in signed char. Which operation there has no array and no NumPy \
-scalar of the other's kind? On which side of it?
-None
-"""
-    )
