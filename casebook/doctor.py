@@ -637,10 +637,7 @@ CASES: tuple[Case, ...] = (
         (
             Range('cupy', since='14.0.0', newest='14.2.0'),
         ),
-        (
-            'f.func(x, s), the function without fuse, or pip install "cupy-'
-            'cuda12x>=13.4.1,<14"'
-        ),
+        'Call the function without fuse: f.func(x, s) in place of f(x, s)',
         '25-fuse-small-types',
     ),
 )
