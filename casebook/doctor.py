@@ -224,8 +224,8 @@ CASES: tuple[Case, ...] = (
         beside=Range('numpy', since='2.0'),
         remains=(
             'Some expressions still take the slow path in silence; the chapter has a '
-            'function that checks. CuPy 14.0.1 to 14.2.0 compute in float16 or int8 where'
-            ' two Python scalars meet in a fused function.'
+            'function that checks. CuPy 14.0.0 to 14.2.0 have a fault of their own, '
+            '25-fuse-small-types.'
         ),
     ),
     Case(
@@ -395,7 +395,10 @@ CASES: tuple[Case, ...] = (
         (
             Range('cuda-core', oldest='0.1.1', fixed='1.2.0'),
         ),
-        'pip install "cuda-core[cu12]>=1.2.0" (or [cu13])',
+        (
+            'pip install "numba-cuda[cu12]>=0.30.4" "cuda-core[cu12]>=1.2.0" "numpy<2.5" '
+            '(or cu13)'
+        ),
         '11-byte-offset',
     ),
     Case(
@@ -626,6 +629,18 @@ CASES: tuple[Case, ...] = (
         '24-impossible-draw',
     ),
     Case(
+        '25-fuse-small-types',
+        (
+            'A function under cupy.fuse with Python scalars, a mask or an image of uint8 '
+            'returns wrong numbers; no message'
+        ),
+        (
+            Range('cupy', since='14.0.0', newest='14.2.0'),
+        ),
+        'Call the function without fuse: f.func(x, s) in place of f(x, s)',
+        '25-fuse-small-types',
+    ),
+    Case(
         '27-no-cudart',
         (
             'from cuda import cudart (or cuda, nvrtc) fails, although cuda-python is '
@@ -694,7 +709,10 @@ COMBINATIONS: dict[str, tuple[str, str, str]] = {
             'NVRTC is newer than the driver, which refuses its PTX: '
             'CUDA_ERROR_UNSUPPORTED_PTX_VERSION'
         ),
-        "Install the NVRTC of the driver's CUDA version, or update the driver",
+        (
+            'Give the driver machine code: compile("cubin") in cuda.core; for numba-cuda,'
+            ' install nvJitLink'
+        ),
         '08-newer',
     ),
     'nvvm-and-nvjitlink': (
@@ -702,7 +720,10 @@ COMBINATIONS: dict[str, tuple[str, str, str]] = {
             'NVVM or NVRTC is newer than nvJitLink, which refuses its PTX or LTO-IR: '
             'NVJITLINK_ERROR_PTX_COMPILE'
         ),
-        "Install an nvJitLink of NVVM's major version, as new as NVVM or newer",
+        (
+            'pip install -U "nvidia-nvjitlink<14"; for CUDA 12 pip install -U nvidia-'
+            'nvjitlink-cu12'
+        ),
         '08-newer',
     ),
     'two-toolkits': (

@@ -22,15 +22,21 @@ static GPUVector<float> add_explicit(Argument<Vector> a, Argument<Vector> b, Str
 }
 
 /// A factory: the label is what the driver says of the address. The type promises no device, since none is known to the compiler.
-template <typename T> nb::ndarray<T, nb::ndim<1>, nb::c_contig> labelled(T *data, size_t size, nb::handle owner) {
-    auto [type, id] = device::label_of(data);
-    return {data, {size}, owner, /* strides */ {}, nb::dtype<T>(), type, id};
+/// An empty array has no address to ask about; it is on the GPU `id`.
+template <typename T> nb::ndarray<T, nb::ndim<1>, nb::c_contig> labelled(T *data, size_t size, int id, nb::handle owner) {
+    auto [type, number] = size ? device::label_of(data) : device::Label{nb::device::cuda::value, id};
+    return {data, {size}, owner, /* strides */ {}, nb::dtype<T>(), type, number};
 }
 
 static auto add_labelled(Argument<Vector> a, Argument<Vector> b, Stream stream, bool wait, unsigned late) {
     auto out = sum_of(a.on(stream), b.on(stream), stream, wait, late);
     Memory &sum = *out;
-    return labelled(sum.data, sum.size, owner_of(std::move(out)));
+    return labelled(sum.data, sum.size, sum.id, owner_of(std::move(out)));
+}
+
+static std::pair<int, int> label_of(uintptr_t address) {
+    auto [type, id] = device::label_of(reinterpret_cast<const void *>(address));
+    return {type, id};
 }
 
 // --- with Array
@@ -111,6 +117,7 @@ NB_MODULE(_ext, m) {
     m.attr("mode") = device::mode;
     m.attr("nanobind") = std::to_string(NB_VERSION_MAJOR) + "." + std::to_string(NB_VERSION_MINOR) + "." + std::to_string(NB_VERSION_PATCH);
     m.def("live", &device::live, "Number of blocks of device memory that are alive");
+    m.def("label_of", &label_of, "address"_a, "DLPack's device of an address, type and number, as the driver says");
 
     m.def("full", &full, "size"_a, "value"_a, "device"_a = 0, "`size` times `value`, ready when this returns");
     m.def("add", &add, "a"_a, "b"_a, "stream"_a = 0, "late"_a = 0, "a + b, computed on `stream`; `late` holds it back, in milliseconds");

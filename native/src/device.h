@@ -35,7 +35,8 @@ public:
 /// Number of Memory objects that are alive.
 long live();
 
-/// Type and number of the device that an address belongs to, as DLPack counts them: 1 host, 2 CUDA, 3 pinned host, 13 managed.
+/// Type and number of the device that an address belongs to, as DLPack has them: 1 host, 2 CUDA, 3 pinned host, 13 managed; the number
+/// is 0 for all but type 2. A null pointer belongs to the host.
 struct Label {
     int type, id;
 };

@@ -62,8 +62,8 @@ Label label_of(const void *address) {
     CHECK(cudaPointerGetAttributes, &found, address);
     switch (found.type) {
         case cudaMemoryTypeDevice: return {2, found.device};
-        case cudaMemoryTypeHost: return {3, found.device};
-        case cudaMemoryTypeManaged: return {13, found.device};
+        case cudaMemoryTypeHost: return {3, 0};             // DLPack's header: 0 for pinned and managed memory
+        case cudaMemoryTypeManaged: return {13, 0};
         default: return {1, 0};
     }
 }

@@ -92,3 +92,20 @@ def test_an_older_search_order_is_reported_where_it_matters(found, pathfinder, o
 
 def test_an_empty_environment_has_no_route(found):
     assert set(found((13, 0))) == {*arrows.PARTS, "driver"}
+
+
+@pytest.mark.parametrize(
+    "linker, route",
+    [
+        ({}, "NVVM > PTX > driver here: install nvJitLink"),
+        ({LINKER_12: "12.2.140"}, "NVVM > PTX > driver here: install nvJitLink"),
+        ({LINKER_12: "12.3.101"}, "NVVM > LTO-IR > nvJitLink > driver"),
+        ({LINKER: "13.5.37"}, "NVVM > LTO-IR > nvJitLink > driver"),
+    ],
+)
+def test_numba_cuda_goes_round_a_missing_or_old_linker(monkeypatch, capsys, linker, route):
+    packages = {NVVM_13: "13.4.92"} | linker
+    named = [SimpleNamespace(metadata={"Name": n}, version=v) for n, v in packages.items()]
+    monkeypatch.setattr(arrows, "distributions", lambda: named)
+    arrows.report(driver=(13, 0))
+    assert f"\nnumba-cuda goes {route}, CuPy goes" in capsys.readouterr().out

@@ -154,8 +154,9 @@ def test_no_page_shows_a_table_as_raw_pipes(texts):
 def test_receipt_is_shown(soup):
     foot = soup(MARKED).select_one(".receipt.stale").text
     receipt = load(["04"])[0].receipt
-    for word in (receipt["gpu"], receipt["driver"], receipt["date"], "Something was edited"):
-        assert word in foot
+    confirmed = "Also on NVIDIA H100", "6 of 7 cells ended as expected"
+    run = receipt["gpu"], receipt["driver"], receipt["date"], "Something was edited"
+    assert all(word in foot for word in (*run, *confirmed))
     assert "None. The outputs of this chapter" in soup(SAMPLE).select_one(".receipt.none").text
 
 
@@ -225,6 +226,7 @@ def test_status_has_a_row_for_each_chapter(soup):
         assert (row[0][:2], row[5]) == (chapter.name[:2], "stale" if stale else "holds")
     assert [row[5] for row in rows[-2:]] == ["stale", "none"]
     assert rows[-1][1:5] == ["never", "", "", "7 CPU, 2 GPU"]
+    assert "6 of 7 cells" in rows[-2]
 
 
 def test_cells_offer_their_file(page, site):
@@ -276,6 +278,9 @@ def test_the_page_versions_has_a_line_for_each_release_newest_first(page, soup):
 def test_every_run_stands_in_a_file(site, soup):
     rows = list(csv.DictReader((site / "_static/versions.csv").read_text("utf8").splitlines()))
     assert soup("book/versions").select_one("a[download]")["href"] == "../_static/versions.csv"
+    gpus = list(csv.DictReader((site / "_static/gpus.csv").read_text("utf8").splitlines()))
+    ran = [row["gpu"][:11] for row in gpus if row["case"] == Path(MARKED).name]
+    assert ran == ["NVIDIA H200", "NVIDIA H100"]
     book = [row for row in rows if row["case"][:2] not in ADDED]
     assert len(book) == sum(1 for chapter in load() for _ in evidence.rows(chapter))
     (row,) = (row for row in rows if row["line"].endswith("<b>division by zero"))

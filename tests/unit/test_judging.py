@@ -184,7 +184,7 @@ def test_a_finding_names_both_releases_the_fix_and_the_chapter():
     )
 
 
-def test_the_book_s_own_environment_is_at_risk_of_what_has_no_fix_and_of_nothing_else():
+def test_the_book_s_own_environment_has_what_no_newer_release_is_without():
     pins = re.findall(r"(?m)^([\w-]+)==([\w.]+)", (ROOT / "requirements.txt").read_text())
     findings = diagnose(Machine("python", "3.12.1", dict(pins), cuda="13.0"))
     found = {finding.name: finding.status for finding in findings if finding.status != NOT_AFFECTED}
@@ -195,7 +195,8 @@ def test_the_book_s_own_environment_is_at_risk_of_what_has_no_fix_and_of_nothing
         for part in case.ranges
         if part.everywhere and part.part in ours
     }
-    assert found == dict.fromkeys(at_risk, AT_RISK)
+    older_is_right = {"25-fuse-small-types": AFFECTED}  # CuPy 13 is without it
+    assert found == dict.fromkeys(at_risk, AT_RISK) | older_is_right
 
 
 def test_it_needs_the_standard_library_and_python_3_9_only():

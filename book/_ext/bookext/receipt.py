@@ -43,8 +43,14 @@ def markup(chapter: Chapter) -> str:
         "Date": receipt["date"],
         "Time": f"{receipt['seconds']} s for {len(receipt['cells'])} cells",
     }
+    for one in receipt.get("confirmed", []):
+        rows[f"Also on {one['gpu']}"] = (
+            f"{one['ended']} of {one['cells']} cells ended as expected, {one['date']}, "
+            f"driver {one['driver']}"
+        )
     lines = "".join(
-        f"<div><dt>{key}</dt><dd>{escape(str(value))}</dd></div>" for key, value in rows.items()
+        f"<div><dt>{escape(key)}</dt><dd>{escape(str(value))}</dd></div>"
+        for key, value in rows.items()
     )
     stale = any(receipt_problems(chapter))
     return (

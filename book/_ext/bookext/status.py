@@ -1,4 +1,8 @@
-"""The status page's table, through the directive `status`: each chapter and its last run."""
+"""The status page's table, through the directive `status`: each chapter and the GPUs it ran on."""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -6,33 +10,43 @@ from sphinx.util.docutils import SphinxDirective
 
 from casebook.authoring.chapters import Chapter
 from casebook.authoring.receipts import receipt_problems
+from casebook.cells.notebook import Confirmation
 
 from . import notebook
 
 COLUMNS = ("Chapter", "Executed", "On", "Seconds", "Cells", "Receipt")
+FILE = "_static/gpus.csv"
+KEYS = ("gpu", "compute_capability", "driver", "date", "ended", "cells")  # of a run, in FILE
 
 
 class Status(SphinxDirective):
-    """A table with a row for each notebook."""
+    """A table with a row for each notebook, and a column for each GPU that confirmed some."""
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()
-        head = row(*COLUMNS)
-        body = [self.chapter(chapter) for chapter in notebook.chapters(self.env)]
+        chapters = list(notebook.chapters(self.env))
+        gpus = sorted({one["gpu"] for chapter in chapters for one in confirmed(chapter)})
+        columns = (*COLUMNS, *gpus)
         group = nodes.tgroup(
             "",
-            *(nodes.colspec(colwidth=1) for _ in COLUMNS),
-            nodes.thead("", head),
-            nodes.tbody("", *body),
-            cols=len(COLUMNS),
+            *(nodes.colspec(colwidth=1) for _ in columns),
+            nodes.thead("", row(*columns)),
+            nodes.tbody("", *(self.chapter(chapter, gpus) for chapter in chapters)),
+            cols=len(columns),
         )
         return [nodes.table("", group, classes=["status"])]
 
-    def chapter(self, chapter: Chapter) -> nodes.row:
+    def chapter(self, chapter: Chapter, gpus: list[str]) -> nodes.row:
         title = [f"{notebook.number(chapter.name)} ", *self.parse_inline(chapter.title)[0]]
         link = notebook.link(self.env, chapter, "", *title)
         receipt = notebook.link(self.env, chapter, "receipt", standing(chapter))
-        return row(link, *facts(chapter), receipt)
+        runs = {one["gpu"]: f"{one['ended']} of {one['cells']} cells" for one in confirmed(chapter)}
+        return row(link, *facts(chapter), receipt, *(runs.get(gpu, "") for gpu in gpus))
+
+
+def confirmed(chapter: Chapter) -> list[Confirmation]:
+    """The runs on other GPU models than that of the outputs."""
+    return chapter.receipt.get("confirmed", []) if chapter.receipt else []
 
 
 def facts(chapter: Chapter) -> tuple[str, str, str, str]:
@@ -62,5 +76,25 @@ def row(*cells: str | nodes.Node) -> nodes.row:
     return nodes.row("", *(nodes.entry("", one) for one in inside))
 
 
+def runs(chapter: Chapter) -> Iterator[list[object]]:
+    """A line for the run of the outputs and for each on another GPU."""
+    if chapter.receipt:
+        count = len(chapter.receipt["cells"])
+        own: dict[str, object] = {**chapter.receipt, "ended": count, "cells": count}
+        for outputs, one in [("yes", own), *(("no", one) for one in confirmed(chapter))]:
+            yield [chapter.name, outputs, *(one[key] for key in KEYS)]
+
+
+def write_file(app: Sphinx, exception: Exception | None) -> None:
+    """Every run on a GPU, as a file."""
+    if not exception and app.builder.name == "html":
+        with (Path(app.outdir) / FILE).open("w", newline="", encoding="utf8") as file:
+            sheet = csv.writer(file)
+            sheet.writerow(["case", "outputs", *KEYS])
+            for chapter in notebook.chapters(app.env):
+                sheet.writerows(runs(chapter))
+
+
 def setup(app: Sphinx) -> None:
     app.add_directive("status", Status)
+    app.connect("build-finished", write_file)

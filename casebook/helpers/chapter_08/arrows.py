@@ -5,8 +5,8 @@
 
 Needs no GPU, and only the standard library. It sees packages of pip: no conda, no CUDA_PATH,
 nothing that the process has loaded already, and not which GPU there is. The rules are explained in
-the chapter "Newer than the driver, newer than the linker"; that CUDA 12.5 and 12.6 both write PTX
-8.5 is from NVIDIA's table.
+the chapter "A compiler newer than the driver, or than the linker"; that CUDA 12.5 and 12.6 both
+write PTX 8.5 is from NVIDIA's table.
 """
 
 import ctypes
@@ -52,7 +52,11 @@ def report(driver=None):
             say(f"{name} > LTO-IR > nvJitLink > driver", linked)
     if nvrtc:
         say("NVRTC > cubin > driver", needs((nvrtc[0], 0), driver))
-    print("\nnumba-cuda goes NVVM > LTO-IR > nvJitLink > driver, CuPy goes NVRTC > cubin > driver.")
+    if linker and linker >= (12, 3):
+        numba = "NVVM > LTO-IR > nvJitLink > driver"
+    else:  # for numba-cuda, an nvJitLink older than 12.3 is none
+        numba = "NVVM > PTX > driver here: install nvJitLink"
+    print(f"\nnumba-cuda goes {numba}, CuPy goes NVRTC > cubin > driver.")
     missed = "which GPU there is, and whether compiler and linker know it; conda; CUDA_PATH."
     print("Not looked at:", missed)
 

@@ -232,8 +232,11 @@ def release_of(file):
     return origin(file)[1]
 
 
-def nvjitlink(path, release, code, kind):
-    """Link one input with one nvJitLink: .cubin or None, .word for a table, .message."""
+def nvjitlink(path, release, code, kind, extra=()):
+    """Link one input with one nvJitLink: .cubin or None, .word for a table, .message.
+
+    `extra` are options of the linker.
+    """
     library, major = ctypes.CDLL(path), release.split(".")[0]
     call = {
         name: getattr(library, f"__nvJitLink{name}_{major}_0")
@@ -248,7 +251,7 @@ def nvjitlink(path, release, code, kind):
             "Destroy",
         )
     }
-    options, handle = ["-arch=sm_90"] + ["-lto"] * (kind == "ltoir"), ctypes.c_void_p()
+    options, handle = ["-arch=sm_90", *["-lto"] * (kind == "ltoir"), *extra], ctypes.c_void_p()
     ok(call["Create"](ctypes.byref(handle), ctypes.c_uint32(len(options)), strings(options)))
     with quiet() as said:
         status = call["AddData"](
