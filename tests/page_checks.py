@@ -13,6 +13,15 @@ FIRST_DO = """() => {
 }"""
 EVERY_RULE = {"resultTypes": ["violations"], "preload": False}  # best practices included
 COLOURS = EVERY_RULE | {"runOnly": ["color-contrast", "link-in-text-block"]}  # of a theme
+# Of each case of the first page: its lines, and whether some are cut off.
+LINES_OF_CASES = """() => [...document.querySelectorAll("ul.cases > li")].map(item => {
+  const parts = [...item.querySelectorAll("p")];
+  const lines = parts.map(one =>
+    Math.round(one.clientHeight / parseFloat(getComputedStyle(one).lineHeight)));
+  const below = parts[0].offsetLeft == parts[1].offsetLeft;
+  const cut = parts.some(one => one.scrollHeight > one.clientHeight + 2);
+  return [below ? lines[0] + lines[1] : Math.max(...lines), cut];
+})"""
 # A chapter has thousands of coloured words, Versions as many marks. Those of one class in one kind
 # of cell look alike: one of each stays.
 THIN_OUT = """() => {

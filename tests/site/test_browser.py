@@ -6,7 +6,17 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from page_checks import CLIPPED, COLOURS, EVERY_RULE, PHONE, hidden_do, names, violations
+from page_checks import (
+    CLIPPED,
+    COLOURS,
+    DESK,
+    EVERY_RULE,
+    LINES_OF_CASES,
+    PHONE,
+    hidden_do,
+    names,
+    violations,
+)
 from playwright.sync_api import expect
 from sample import LOST, MARKED, MARKUP, SAMPLE
 
@@ -123,16 +133,26 @@ def test_box_says_what_would_decide_and_whom_to_ask_and_is_used_by_keyboard(visi
     page.wait_for_url("**/notebooks/03-jit-options.html")
 
 
-def test_first_page_filters_by_library(visit):
+def test_first_page_filters_by_library_and_kind(visit):
     page = visit("book/index")
     shown = page.locator("ul.cases > li:visible")
     every = shown.count()
     page.get_by_label("nanobind", exact=True).check()
-    expect(shown.filter(has_text="The GPU array that said")).not_to_have_count(0)
-    expect(shown.filter(has_text="Something breaks")).to_have_count(0)
+    expect(shown.filter(has_text="A GPU array from nanobind")).not_to_have_count(0)
+    expect(shown.filter(has_text="A division breaks")).to_have_count(0)
     expect(page.locator("#filter [role=status]")).to_have_text(re.compile(r"^\d+ cases?$"))
-    page.get_by_label("all", exact=True).check()
+    page.get_by_label("hang", exact=True).check()
+    expect(shown).to_have_count(0)
+    for label in page.get_by_label("all", exact=True).all():
+        label.check()
     expect(shown).to_have_count(every)
+
+
+def test_each_case_of_the_first_page_takes_few_lines(visit):
+    """Three on a desk, where nothing is cut off, and five on a phone."""
+    desk = visit("book/index", viewport=DESK).evaluate(LINES_OF_CASES)
+    phone = visit("book/index", viewport=PHONE).evaluate(LINES_OF_CASES)
+    assert max(desk) <= [3, False] and max(lines for lines, _ in phone) <= 5
 
 
 def test_cell_is_copied_as_one_file_by_keyboard(visit, site):
@@ -196,7 +216,7 @@ def test_without_a_script_the_book_reads_on(browser, server):
     ).to_be_visible()
     page.goto(page.url.replace("run", "index"))
     expect(page.locator("#filter")).to_be_hidden()
-    page.get_by_role("link", name="The GPU refuses a default").first.click()
+    page.get_by_role("link", name="A device function called without").first.click()
     page.locator("#cell-3 .bar summary").click()
     expect(page.locator("#cell-3 pre .header")).to_be_visible()
     page.close()

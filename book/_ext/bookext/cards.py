@@ -7,15 +7,13 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from casebook.authoring.chapters import Chapter
-from casebook.authoring.facts import Fault, kinds
+from casebook.authoring.facts import kinds
 
 from . import libraries, notebook
 
-FILTER = """<form id="filter" aria-label="Cases by library"><fieldset><legend>Library</legend>
-<label><input type="radio" name="library" value="" checked> all</label>
-{choices}</fieldset><p role="status" aria-live="polite"></p></form>
-"""
-CHOICE = '<label><input type="radio" name="library" value="{name}"> {label}</label>'
+FILTER = '<form id="filter" aria-label="Filter">{}<p role="status" aria-live="polite"></p></form>'
+GROUP = "<fieldset><legend>{name}</legend>{choices}</fieldset>"
+CHOICE = '<label><input type="radio" name="{group}" value="{value}"{first}> {label}</label>\n'
 
 
 def style_card(app: Sphinx, tree: nodes.document) -> None:
@@ -33,44 +31,49 @@ def style_card(app: Sphinx, tree: nodes.document) -> None:
 
 
 class Cases(SphinxDirective):
-    """All cases, a section for each kind; with two kinds, in both. A script filters them."""
+    """A line for each case: what is seen, and what to do. A script filters them."""
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()
         chapters = notebook.chapters(self.env)
-        sections = [
-            self.section(kind, found)
-            for kind in kinds()
-            if (found := [c for c in chapters if kind in c.facts.kind])
-        ]
         used = {name for chapter in chapters for name in libraries.of_chapter(chapter)}
-        choices = [
-            CHOICE.format(name=name, label=library.label)
+        about = {
+            f"about-{name}": library.label
             for name, library in libraries.LIBRARIES.items()
             if name in used and library.packages
-        ]
-        return [notebook.html(FILTER.format(choices="\n".join(choices))), *sections]
-
-    def section(self, kind: str, chapters: list[Chapter]) -> nodes.section:
+        }
+        shown = {kind for chapter in chapters for kind in chapter.facts.kind}
+        of = {kind_class(kind): kind for kind in kinds() if kind in shown}
+        groups = group("Library", about) + group("Kind", of)
         cases = nodes.bullet_list("", *map(self.case, chapters), classes=["cases"])
-        title = nodes.title("", kind.capitalize())
-        return nodes.section("", title, cases, ids=[kind.replace(" ", "-")], classes=["kind"])
+        return [notebook.html(FILTER.format(groups)), cases]
 
     def case(self, chapter: Chapter) -> nodes.list_item:
-        """Number and title of a case, and what is seen and to be done for each of its faults."""
-        number = nodes.inline("", notebook.number(chapter.name), classes=["number"])
-        link = notebook.link(self.env, chapter, "", *self.parse_inline(chapter.title)[0])
-        heading = nodes.paragraph("", "", number, nodes.Text(" "), link, classes=["case-title"])
-        faults = nodes.definition_list("", *map(self.fault, chapter.facts.faults))
-        about = [f"about-{name}" for name in libraries.of_chapter(chapter)]
-        return nodes.list_item("", heading, faults, classes=about)
-
-    def fault(self, fault: Fault) -> nodes.definition_list_item:
+        """The first fault of a case, which its title is about, and how many more there are."""
+        fault, *more = chapter.facts.faults
         see, do = (self.parse_inline(text)[0] for text in (fault.see, fault.do))
-        action = nodes.paragraph("", "", *do)
-        return nodes.definition_list_item(
-            "", nodes.term("", "", *see), nodes.definition("", action)
-        )
+        number = nodes.inline("", notebook.number(chapter.name), classes=["number"])
+        others = nodes.inline("", f" and {len(more)} more" if more else "", classes=["more"])
+        link = notebook.link(self.env, chapter, "", *see)
+        parts = [
+            nodes.paragraph("", "", number, nodes.Text(" "), link, others, classes=["see"]),
+            nodes.paragraph("", "", *do, classes=["do"]),
+        ]
+        about = [f"about-{name}" for name in libraries.of_chapter(chapter)]
+        return nodes.list_item("", *parts, classes=[*about, *map(kind_class, chapter.facts.kind)])
+
+
+def kind_class(kind: str) -> str:
+    return f"kind-{kind.replace(' ', '-')}"
+
+
+def group(name: str, labels: dict[str, str]) -> str:
+    """The choices of one filter: the classes of cases, and their labels."""
+    choices = "".join(
+        CHOICE.format(group=name, value=value, label=label, first=" checked" * (not value))
+        for value, label in {"": "all", **labels}.items()
+    )
+    return GROUP.format(name=name, choices=choices)
 
 
 def load_script(
