@@ -232,8 +232,16 @@ FAULTS = [
     (".yml: $: Additional properties are not allowed ('figure'", "figures:", "figure:"),
     (".yml: varies['cell-13']: 'no' does not match", "prints an address", "'no'"),
     ("varies names a cell 'gone', which is not there", "{cell-13:", "{gone:"),
-    (".yml: wordings[0]: 'link' is a required", ", link: 'https://github.com/numba/numba/issues/1'", ""),
-    (".yml: wordings[0].link: 'http://x' does not match", "https://github.com/numba/numba/issues/1", "http://x"),
+    (
+        ".yml: wordings[0]: 'link' is a required",
+        ", link: 'https://github.com/numba/numba/issues/1'",
+        "",
+    ),
+    (
+        ".yml: wordings[0].link: 'http://x' does not match",
+        "https://github.com/numba/numba/issues/1",
+        "http://x",
+    ),
     (".yml: not YAML: while parsing a flow", "figures: {", "figures: [{"),
     (".yml: $: ['figures'] is not of type 'object'", FACTS, "- figures\n"),
     # the form of the page

@@ -19,9 +19,9 @@ def page_problems(chapter: Chapter) -> Iterator[str]:
         _, heading, known = text.partition("## How we know\n")
         if heading:
             yield from too_long("How we know", known.partition("\n## ")[0])
-    second = chapter.notebook.cells[1]
-    if second.cell_type == "markdown" and second.source.startswith(NOW):
-        yield from now_problems(chapter, second.source.removeprefix(NOW))
+    second = "".join(cell.source for cell in chapter.notebook.cells[1:2])
+    if second.startswith(NOW):
+        yield from now_problems(chapter, second.removeprefix(NOW))
     else:
         yield f": its second cell does not begin with the line {NOW.strip()!r}"
 
