@@ -701,6 +701,18 @@ CASES: tuple[Case, ...] = (
         'Check it before: int(i.max()) < len(x) and int(i.min()) >= -len(x)',
         '31-index-wraps',
     ),
+    Case(
+        '43-unsigned-compare',
+        (
+            'x > -1 of a uint64 array is False everywhere; comparisons with int64 arrays '
+            'are wrong; no message'
+        ),
+        (
+            Range('cupy', since='14.0.0', fixed='14.1.0'),
+        ),
+        'pip install "cupy-cuda12x[ctk]>=14.1,<15"',
+        '43-unsigned-compare',
+    ),
 )
 
 COMBINATIONS: dict[str, tuple[str, str, str]] = {
