@@ -702,6 +702,21 @@ CASES: tuple[Case, ...] = (
         '31-index-wraps',
     ),
     Case(
+        '39-grey-image',
+        (
+            'uniform_filter of an integer array returns values that are one too small; no'
+            ' message'
+        ),
+        (
+            Range('cupy', oldest='14.2.0', newest='14.2.0', everywhere=True),
+        ),
+        (
+            'Filter in float64 and round: cp.rint(uniform_filter(image, size, '
+            'output=cp.float64))'
+        ),
+        '39-grey-image',
+    ),
+    Case(
         '43-unsigned-compare',
         (
             'x > -1 of a uint64 array is False everywhere; comparisons with int64 arrays '
