@@ -1216,7 +1216,7 @@ def report(machine: Machine, findings: list[Finding], everything: bool) -> str:
         shown += [f for f in ordered if f.status == CANNOT_TELL]
         lines += facts(machine)
     for finding in shown:
-        lines += ["", colour(paragraph(finding.status, finding.symptom), finding.status)]
+        lines += ["", paragraph(finding.status, finding.symptom)]
         details = (finding.why, finding.remains) if everything else ()
         lines += [paragraph("", text) for text in details if text]
         if finding.fix:
@@ -1259,14 +1259,6 @@ def paragraph(margin: str, text: str) -> str:
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def colour(text: str, status: str) -> str:
-    """Bold red or yellow for the status, on a terminal only."""
-    code = {AFFECTED: "1;31", CANNOT_TELL: "33", AT_RISK: "33"}.get(status)
-    if not code or not sys.stdout.isatty() or "NO_COLOR" in os.environ:
-        return text
-    return text.replace(status, f"\033[{code}m{status}\033[0m", 1)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

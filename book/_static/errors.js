@@ -20,6 +20,7 @@ const link = (href, ...parts) => Object.assign(element("a", "", ...parts), { hre
 function question(one, { message, by }) {
   const library = named(message.libraries);
   const fault = one.faults[message.fault];
+  if (fault && message.general && !message.signal) return ["Is this what you see: ", ...prose(fault.see), "?"];
   if (message.condition) return [`Is it so that ${message.condition}?`];
   if (message.signal) return [`Is ${library} in the crash? Many faults end by ${message.signal}.`];
   if (by === "related") return [`Is ${library} at work? What you pasted shows frames of others.`];

@@ -98,13 +98,6 @@ function support(book, message, paste) {
   return wanted.some(name => book.libraries[name].mention && new RegExp(book.libraries[name].mention).test(paste.shown)) ? "mention" : "unknown";
 }
 
-// The library whose frame comes last: it raised the exception.
-function raiser(book, paste) {
-  const places = Object.entries(book.libraries).map(([name, library]) => [last(library.frame, paste.shown), name]);
-  const [place, name] = places.reduce((one, other) => other[0] > one[0] ? other : one);
-  return place >= 0 ? name : null;
-}
-
 // "sure", "perhaps" or null for a message that a paste has the words of. Sure needs a frame of the library, or words that nothing else says:
 // those on a card, of weight, that no other library and no compiler passes on.
 function judge({ level, own, needs, signal, wider, link, compiler, condition }, by, alone) {
@@ -128,10 +121,8 @@ function isLast(message, paste) {
 // Whether a paste has the words of a message, and how they are to be taken: `[sure or perhaps, by what support]`.
 function check(book, message, paste) {
   if (message.compiler && message.libraries.some(name => new RegExp(book.libraries[name].authored ?? "(?!)").test(paste.shown))) return null;
-  const words = [letters(message.text), letters(message.said)];
   const said = message.signal ? SIGNALS[message.signal]?.test(paste.shown)
-    : message.level ? follows(message.said, paste.letters) || breaksOff(message.said, paste.lines)
-    : paste.lines.some(one => words.includes(letters(one.replace(/^(?:\w+\.)+/, "")))) && message.libraries.includes(raiser(book, paste));
+    : message.level > 0 && (follows(message.said, paste.letters) || breaksOff(message.said, paste.lines));
   const last = isLast(message, paste);
   if (!said && !last) return null;
   const by = support(book, message, paste);

@@ -3,7 +3,6 @@
 import functools
 import json
 import os
-import pty
 import shutil
 import subprocess
 import sys
@@ -286,33 +285,6 @@ def test_the_ends_of_a_range_were_seen(case):
 def test_the_page_shows_what_the_doctor_prints(environments):
     text = run("--python", environments(*BROKEN), COLUMNS="80").stdout
     assert f"```text\n{text}```" in (ROOT / "book/run.md").read_text()
-
-
-# --- what a terminal shows
-
-
-def on_a_terminal(**variables):
-    """Output of the doctor on the book's own Python, on a pseudo-terminal."""
-    ours, theirs = pty.openpty()
-    command = [sys.executable, str(ROOT / "casebook/doctor.py")]
-    process = subprocess.Popen(command, stdout=theirs, env={**os.environ, **variables})
-    os.close(theirs)
-    text = b""
-    try:
-        while part := os.read(ours, 4096):
-            text += part
-    except OSError:  # the other end is closed
-        pass
-    process.wait()
-    os.close(ours)
-    return text.decode()
-
-
-def test_colours_on_a_terminal_only(tmp_path):
-    site = metadata(tmp_path, "nanobind", "2.1.0")
-    assert "\033[1;31maffected\033[0m      A GPU array" in on_a_terminal(PYTHONPATH=site)
-    assert "\033" not in on_a_terminal(PYTHONPATH=site, NO_COLOR="1")
-    assert "\033" not in run(PYTHONPATH=site).stdout
 
 
 def test_it_fits_a_terminal(environments):

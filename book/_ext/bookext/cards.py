@@ -1,7 +1,5 @@
 """Case cards: a chapter's own on top of its page, and all cases on the first page (`cases`)."""
 
-from typing import Any
-
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
@@ -11,7 +9,8 @@ from casebook.authoring.facts import kinds
 
 from . import libraries, notebook
 
-FILTER = '<form id="filter" aria-label="Filter">{}<p role="status" aria-live="polite"></p></form>'
+FILTER = """<form id="filter" aria-label="Filter">{}<p role="status" aria-live="polite"></p></form>
+<script defer src="../_static/cases-filter.js"></script>"""
 GROUP = "<fieldset><legend>{name}</legend>{choices}</fieldset>"
 CHOICE = '<label><input type="radio" name="{group}" value="{value}"{first}> {label}</label>\n'
 
@@ -76,15 +75,6 @@ def group(name: str, labels: dict[str, str]) -> str:
     return GROUP.format(name=name, choices=choices)
 
 
-def load_script(
-    app: Sphinx, page: str, template: str, context: dict[str, Any], tree: nodes.document | None
-) -> None:
-    """The filter's script, on the page that has the filter."""
-    if tree and any('id="filter"' in raw.astext() for raw in tree.findall(nodes.raw)):
-        app.add_js_file("cases-filter.js", loading_method="defer")
-
-
 def setup(app: Sphinx) -> None:
     app.add_directive("cases", Cases)
     app.connect("doctree-read", style_card)
-    app.connect("html-page-context", load_script)

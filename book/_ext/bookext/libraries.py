@@ -172,15 +172,6 @@ def of_packages(packages: Iterable[str]) -> list[str]:
     return [name for name, library in LIBRARIES.items() if {*library.folded} & {*packages}]
 
 
-def of_link(link: str) -> list[str]:
-    """The libraries that a thread is about, by the project that it belongs to."""
-    found: list[str] = []
-    for name, library in LIBRARIES.items():
-        if link.startswith(library.tracker.removesuffix("issues")):
-            found += [name] if library.card else library.beside
-    return found
-
-
 def for_page() -> dict[str, dict[str, object]]:
     """What the page needs of them."""
     kept = ("label", "frame", "mention", "tracker", "beside", "authored")

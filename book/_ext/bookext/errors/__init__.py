@@ -57,7 +57,11 @@ class FindError(SphinxDirective):
             + "#check-your-machine"
         )
         return [
-            notebook.html(BOX.format(report=escape(report), doctor=doctor, rows=self.arguments[0]))
+            notebook.html(BOX.format(report=escape(report), doctor=doctor, rows=self.arguments[0])),
+            *(
+                notebook.html(f'<script defer src="../_static/{name}"></script>')
+                for name in SCRIPTS
+            ),
         ]
 
 
@@ -163,13 +167,9 @@ def case(chapter: Chapter) -> dict[str, Any]:
 def load_scripts(
     app: Sphinx, page: str, template: str, context: dict[str, Any], tree: nodes.document | None
 ) -> None:
-    """The scripts of the box, on the pages that have it; the search ranks by the same messages."""
-    if page == "search":
-        for script in SCRIPTS[:2]:
-            app.add_js_file(script, loading_method="defer")
-    if tree and any('class="lookup"' in raw.astext() for raw in tree.findall(nodes.raw)):
-        for script in SCRIPTS:
-            app.add_js_file(script, loading_method="defer")
+    """The search ranks by the same messages."""
+    for script in SCRIPTS[:2] if page == "search" else ():
+        app.add_js_file(script, loading_method="defer")
 
 
 def write_data(app: Sphinx, exception: Exception | None) -> None:

@@ -7,7 +7,6 @@ to reader.
 
 import ast
 import re
-import signal
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -51,8 +50,8 @@ class Message:
 
     text       the words as they are shown
     said       the words as they are searched: without the exception's type, which a log may omit
-    level      2: they tell this fault from others; 1: they need a frame of the library; 0: they
-               are no more than an exception's type
+    level      2: they tell this fault from others; 1: they need a frame of the library; 0: any
+               program may print them
     own        whether they are the case itself; else they stand beside it
     libraries  whose frames they come with: those with the fault, if a card has the message
     wider      the other libraries of the case, which pass the same words on
@@ -90,7 +89,7 @@ def messages(chapter: Chapter) -> list[Message]:
     for cell, section in sections(chapter):
         if cell.header and (cell.header.raises or cell.header.signal):
             made = ending(cell, cell.header, named)
-            if not tells(made):
+            if not made.level and not made.signal:  # everyday words, or a check of the book's own
                 continue
             message = found.setdefault(made.text, made)
             message.own = (
@@ -127,11 +126,6 @@ def says_no_more(message: Message, general: General) -> bool:
     return bool(words.search(message.text)) and (
         weight(CALLED.sub("", words.sub("", message.said))) < 2
     )
-
-
-def tells(message: Message) -> bool:
-    """Whether a message is worth an entry: no everyday words, nor a check of the book's own."""
-    return bool(message.level or message.signal or message.libraries)
 
 
 def sections(chapter: Chapter) -> Iterator[tuple[Cell, str]]:
@@ -225,15 +219,6 @@ def level(text: str) -> int:
 
 def from_words(words: str, named: list[str], link: str = "", condition: str = "") -> Message:
     """A message that is given by its words."""
-    signals = [
-        name.name
-        for name in signal.Signals
-        if words.removeprefix("killed by ") in (name.name, signal.strsignal(name))
-    ]
-    if signals:
-        return Message(
-            words, words, libraries=named[:1], signal=signals[0], link=link, condition=condition
-        )
     said = PLACE.sub("", TYPE.sub("", words))
     return Message(words, said, level(said), libraries=named, link=link, condition=condition)
 
@@ -241,8 +226,5 @@ def from_words(words: str, named: list[str], link: str = "", condition: str = ""
 def wild(chapter: Chapter) -> Iterator[Message]:
     """The wordings that were seen elsewhere."""
     named = libraries.of_chapter(chapter)
-    for wording in chapter.sidecar.get("wordings", ()):
-        about = list(dict.fromkeys([*named, *libraries.of_link(wording["link"])]))
-        yield from_words(
-            wording["text"].strip(), about, link=wording["link"], condition=wording.get("if", "")
-        )
+    for seen in chapter.sidecar.get("wordings", ()):
+        yield from_words(seen["text"].strip(), named, seen["link"], seen.get("if", ""))
