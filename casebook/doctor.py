@@ -717,6 +717,21 @@ CASES: tuple[Case, ...] = (
         '39-grey-image',
     ),
     Case(
+        '40-short-rows',
+        (
+            'x.sum(axis=1) of millions of short rows takes many times as long as adding '
+            'the columns by hand'
+        ),
+        (
+            Range('cupy', oldest='14.1.1', fixed='14.2.0'),
+        ),
+        (
+            'pip install "cupy-cuda12x[ctk]>=14.2,<15", or CUPY_ACCELERATORS= (empty) '
+            'before the start'
+        ),
+        '40-short-rows',
+    ),
+    Case(
         '43-unsigned-compare',
         (
             'x > -1 of a uint64 array is False everywhere; comparisons with int64 arrays '
