@@ -24,22 +24,13 @@ def judge(name, pins, driver=None):
     [
         ("02-grid-sync-cache", "numba==0.59.0rc1", AFFECTED),
         ("02-grid-sync-cache", "numba==0.58.1", NOT_AFFECTED),
-        ("02-grid-sync-cache", "numba==0.59.1", NOT_AFFECTED),
         ("02-grid-sync-cache", "numba==0.59.0 numba-cuda==0.30.4", NOT_AFFECTED),
-        ("01-default-arguments", "numba==0.65.1", AFFECTED),
-        ("01-default-arguments", "numba==0.65.1 numba-cuda==0.7.0", AFFECTED),
-        ("01-default-arguments", "numba==0.65.1 numba-cuda==0.8.1", NOT_AFFECTED),
         ("01-default-arguments", "numba==0.69.0", CANNOT_TELL),
         ("01-default-arguments", "numba==0+untagged.1", CANNOT_TELL),
-        ("03-jit-options", "cuda-core==0.1.0", CANNOT_TELL),
-        ("03-jit-options", "cuda-core==0.1.1", AFFECTED),
-        ("05-device-arrays", "nanobind==0.2.0", CANNOT_TELL),
         ("05-device-arrays", "nanobind==unknown", CANNOT_TELL),
         ("05-device-arrays", f"nanobind=={'9' * 5000}.1", CANNOT_TELL),
         ("05-device-arrays", "nanobind==2.1.0.dev1", AFFECTED),
-        ("05-device-arrays", "nanobind==2.2.0", NOT_AFFECTED),
         ("04-fused-scalars", "cupy==13.2 numpy==2.0.0", AFFECTED),
-        ("04-fused-scalars", "cupy==13.1.0 numpy==2.0.0", NOT_AFFECTED),
         ("04-fused-scalars", "cupy-cuda12x==13.4.0 numpy==1.26.4", NOT_AFFECTED),
         ("04-fused-scalars", "cupy-cuda12x==13.4.0", CANNOT_TELL),
         (
@@ -47,38 +38,9 @@ def judge(name, pins, driver=None):
             "cupy-cuda11x==13.4.0 cupy-cuda12x==14.2.0 numpy==2.2.6",
             CANNOT_TELL,
         ),
-        (
-            "04-fused-scalars",
-            "cupy-cuda11x==13.4.0 cupy-cuda12x==13.4.0 numpy==2.2.6",
-            AFFECTED,
-        ),
-        ("18-numpy-2.5", "numba-cuda==0.30.4 numpy==2.5.0", AFFECTED),
         ("18-numpy-2.5", "numba-cuda==0.30.5 numpy==2.5.5", CANNOT_TELL),
-        ("18-numpy-2.5", "numba-cuda==0.20.1 numpy==2.5.5", NOT_AFFECTED),
-        ("18-numba-0.66", "numba-cuda==0.17.0 numba==0.68.1", NOT_AFFECTED),
-        ("18-numba-0.66", "numba-cuda==0.18.0 numba==0.66.0", AFFECTED),
-        ("18-numba-0.66", "numba-cuda==0.30.3 numba==0.65.1", NOT_AFFECTED),
-        ("18-numba-0.66", "numba-cuda==0.30.4 numba==0.68.1", NOT_AFFECTED),
-        ("06-one-import", "numba-cuda-mlir==0.2.0", CANNOT_TELL),
-        ("06-one-import", "numba-cuda-mlir==0.5.2", AFFECTED),
-        ("06-one-import", "numba-cuda-mlir==0.5.3", NOT_AFFECTED),
         ("06-still", "numba-cuda-mlir==0.6.0", AT_RISK),
         ("06-still", "numba-cuda-mlir==0.6.1", CANNOT_TELL),
-        ("02-lost-flag", "numba-cuda-mlir==0.6.0", AT_RISK),
-        ("02-lost-flag", "numba-cuda==0.30.4", NOT_AFFECTED),
-        ("09-second-gpu", "numba-cuda==0.30.0", AFFECTED),
-        ("09-second-gpu", "numba-cuda==0.20.1", NOT_AFFECTED),
-        ("07-freed-in-flight", "cuda-core==0.3.2", AFFECTED),
-        ("07-freed-in-flight", "cuda-core==0.4.0", NOT_AFFECTED),
-        ("11-byte-offset", "cuda-core==1.1.1", AFFECTED),
-        ("11-byte-offset", "cuda-core==1.2.0", NOT_AFFECTED),
-        ("12-sort-out-of-memory", "cupy-cuda12x==14.0.1", AFFECTED),
-        ("10-unchecked-signature", "numba==0.68.1", AT_RISK),
-        ("10-unchecked-signature", "numba-cuda==0.31.0", CANNOT_TELL),
-        ("14-two-billion", "numba-cuda-mlir==0.6.0", AT_RISK),
-        ("14-two-billion", "numba==0.58.1", AFFECTED),
-        ("14-two-billion", "numba==0.59.0", NOT_AFFECTED),
-        ("14-cumsum", "cupy==12.3.0", CANNOT_TELL),
         ("two-cupys", "cupy-cuda11x==13.4.0 cupy-cuda12x==13.4.0", AFFECTED),
         ("two-cupys", "cupy==14.2.0", NOT_AFFECTED),
     ],
@@ -179,7 +141,7 @@ def test_a_finding_names_both_releases_the_fix_and_the_chapter():
     machine = Machine("python", "3.12.1", packages)
     (found,) = (one for one in diagnose(machine) if one.name == "nvvm-and-nvjitlink")
     assert found.why == "nvidia-nvvm 13.4.92, with nvidia-nvjitlink 13.0.88"
-    assert found.fix.startswith("Install an nvJitLink") and found.chapter.endswith(
+    assert found.fix.startswith('pip install -U "nvidia-nvjitlink') and found.chapter.endswith(
         "/08-newer.ipynb"
     )
 
