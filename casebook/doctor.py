@@ -315,8 +315,8 @@ CASES: tuple[Case, ...] = (
             Range('cuda-core', oldest='0.1.1', fixed='0.4.0'),
         ),
         (
-            'pip install "cuda-core[cu12]>=0.4.0", or free on the stream that used it: '
-            'buffer.close(stream)'
+            'pip install "cuda-core[cu12]>=0.4.0,<1", or free on the stream that used it:'
+            ' buffer.close(stream)'
         ),
         '07-freed-in-flight',
         remains=(
@@ -331,7 +331,7 @@ CASES: tuple[Case, ...] = (
             'used it, and its memory is used again'
         ),
         (
-            Range('cupy', oldest='14.2.0', newest='14.2.0', everywhere=True),
+            Range('cupy', oldest='4.0.0', newest='14.2.0', everywhere=True),
             Range('cuda-core', oldest='0.4.0', newest='1.2.2', everywhere=True),
         ),
         (
@@ -364,7 +364,7 @@ CASES: tuple[Case, ...] = (
             'says that it is on GPU 1; no message'
         ),
         (
-            Range('cuda-core', oldest='1.2.2', newest='1.2.2', everywhere=True),
+            Range('cuda-core', oldest='0.5.0', newest='1.2.2', everywhere=True),
         ),
         (
             'Device(1).set_current() right before Device(1).create_stream(), and the old '
@@ -405,7 +405,8 @@ CASES: tuple[Case, ...] = (
         '12-sort-out-of-memory',
         (
             'cupy.sort or argsort on a full GPU returns unsorted data, or the process is '
-            "killed: Exception ignored in: 'cupy.cuda.thrust.cupy_malloc'"
+            'killed (before 13.4.0, RuntimeError): Exception ignored in: '
+            "'cupy.cuda.thrust.cupy_malloc'"
         ),
         (
             Range('cupy', oldest='13.0.0', fixed='14.1.0'),

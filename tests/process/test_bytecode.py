@@ -43,43 +43,13 @@ def test_without_the_shared_folder_the_modules_are_there(shared):
     assert play("import packaging.version", dependencies=[PACKAGING]).status == 0
 
 
-def linked(path):
-    """A file with two names, as one that uv linked has."""
-    path.touch()
-    path.with_suffix(".cached").hardlink_to(path)
-
-
-@pytest.mark.parametrize(
-    ("one", "two", "folders"),
-    [
-        ("one/a.py", "two/a.py", ["one", "two"]),
-        ("both/one.py", "both/two.py", []),
-        ("one.py", "two/a.py", ["two"]),
-        ("../../../one/a.py", "two/a.py", ["two"]),
-        ("{}/one/a.py", "two/a.py", ["two"]),
-    ],
-    ids=["folders", "one folder", "no folder", "elsewhere", "a path from the root"],
-)
-def test_folders_that_are_shared(tmp_path, one, two, folders):
-    for number, file in enumerate((one.format(tmp_path), two)):
-        info = tmp_path / f"site/{number}-1.dist-info"
-        info.mkdir(parents=True)
-        linked(info / "METADATA")
-        (info / "RECORD").write_text(f"{file},,0\n")
-        (tmp_path / "site" / file).parent.mkdir(exist_ok=True)
-    for _ in range(2):
-        share(tmp_path / "site", tmp_path / "store")
-        found = [path.parent.name for path in tmp_path.glob("**/__pycache__") if path.exists()]
-        assert sorted(found) == folders
-        shutil.rmtree(tmp_path / "store", ignore_errors=True)
-
-
 def test_what_a_package_brings_compiled_stays(tmp_path):
     info, brought = tmp_path / "site/one-1.dist-info", tmp_path / "site/one/__pycache__/a.pyc"
     for file in (info / "RECORD", brought):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
-    linked(info / "METADATA")
+    (info / "METADATA").touch()
+    (info / "linked").hardlink_to(info / "METADATA")
     (info / "RECORD").write_text("one/a.py,,0\none/__pycache__/a.pyc,,0\n")
     share(tmp_path / "site", tmp_path / "store")
     assert brought.exists() and not brought.parent.is_symlink()

@@ -1,7 +1,6 @@
 """The doctor among broken metadata: no crash, and no "not affected" where nanobind 2.1.0 may be."""
 
 import contextlib
-import importlib.metadata
 import io
 import json
 import tempfile
@@ -93,35 +92,6 @@ def test_damaged_metadata_are_not_an_absent_package(site, entry, shape, content)
     status, said = examine(folder)
     assert status in (1, 3) and nanobind(said) in (doctor.AFFECTED, doctor.CANNOT_TELL)
     assert (status == 1) == (said["packages"]["nanobind"] == "2.1.0")
-
-
-@given(
-    st.dictionaries(
-        st.sampled_from(["numba", "Numba_CUDA", "numpy", "cuda.core", "cupy-cuda12x", "six"]),
-        st.builds(
-            "{}{}".format,
-            st.lists(st.integers(0, 99).map(str), min_size=1, max_size=4).map(".".join),
-            st.sampled_from(["", "rc1", ".dev3", ".post1", "+cu12"]),
-        ),
-        max_size=4,
-    )
-)
-def test_sound_metadata_are_read_as_python_reads_them(site, versions):
-    folder = site()
-    for name, version in versions.items():
-        lay(
-            folder,
-            f"{name}-{version}.dist-info",
-            "METADATA",
-            f"Name: {name}\nVersion: {version}\n\nName: other\n".encode(),
-        )
-    read = {
-        d.name.lower().replace("_", "-").replace(".", "-"): d.version
-        for d in importlib.metadata.distributions(path=[str(folder)])
-    }
-    read.pop("six", None)
-    status, said = examine(folder)
-    assert said["packages"] == read and status == said["affected"]
 
 
 def test_the_first_folder_on_the_path_counts(site):

@@ -149,13 +149,6 @@ def test_a_machine_that_stays_busy_is_waited_for_once_and_not_by_every_claim(clo
     assert capsys.readouterr().out == 20 * BUSY.format("spread 400%")
 
 
-def test_a_quiet_machine_is_measured_again_and_a_busy_one_after_it_too(clock, capsys):
-    claim(measured(clock, a=UNEVEN * 3, b=[1.0] * 9))
-    claim(measured(clock, a=[1.0] * 9, b=[1.0] * 6 + [4.0] * 3))
-    claim(measured(clock, a=UNEVEN * 2 + [1.0] * 3, b=[4.0] * 9))
-    assert capsys.readouterr().out.splitlines()[1:] == ["b is slower"] * 2
-
-
 def test_the_table_has_units_and_bandwidth():
     rounds = Rounds({"short": [2e-6] * 3, "long one": [0.5e-3] * 3, "s": [3] * 3})
     lines = rounds.table(bytes={"long one": 10**9, "s": 3 * 10**9}).splitlines()

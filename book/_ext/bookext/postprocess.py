@@ -55,7 +55,10 @@ REPLACEMENTS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (
         r'(?=<div id="search-results">)',
         '<p class="pointer">An error message? Paste it into <a href="book/errors.html">Find your '
-        "error</a>: it knows messages that a search for words does not find.</p>\n",
+        "error</a>: it knows messages that a search for words does not find.</p>\n"
+        # The search ranks by the same messages.
+        '<script defer src="_static/match.js"></script>'
+        '<script defer src="_static/cases.js"></script>',
     ),
     (r"<(?:script|link)[^>]*fontawesome\.js[^>]*>(?:</script>)?", ""),
 ]

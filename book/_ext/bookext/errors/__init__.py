@@ -20,10 +20,9 @@ from casebook.authoring.chapters import Chapter
 from casebook.authoring.facts import Fault
 
 from .. import libraries, notebook
-from .general import General, general
+from .general import general
 from .messages import Message, messages
 
-SCRIPTS = ("match.js", "cases.js", "errors.js")
 BOX = """<form class="lookup" role="search" aria-label="Find your error">
 <label for="traceback">Paste a traceback, or its last line</label>
 <textarea id="traceback" rows="{rows}" spellcheck="false" autocomplete="off"
@@ -42,6 +41,9 @@ when there is no message.</p>
 here</a> too: it may become a case.</p>
 </section></template>
 </form>
+<script defer src="../_static/match.js"></script>
+<script defer src="../_static/cases.js"></script>
+<script defer src="../_static/errors.js"></script>
 """
 
 
@@ -52,17 +54,10 @@ class FindError(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         report = f"{self.config.html_theme_options['repository_url']}/issues/new"
-        doctor = (
-            self.env.app.builder.get_relative_uri(self.env.docname, "book/run")
-            + "#check-your-machine"
-        )
-        return [
-            notebook.html(BOX.format(report=escape(report), doctor=doctor, rows=self.arguments[0])),
-            *(
-                notebook.html(f'<script defer src="../_static/{name}"></script>')
-                for name in SCRIPTS
-            ),
-        ]
+        page = self.env.app.builder.get_relative_uri(self.env.docname, "book/run")
+        doctor = f"{page}#check-your-machine"
+        box = BOX.format(report=escape(report), doctor=doctor, rows=self.arguments[0])
+        return [notebook.html(box)]
 
 
 class ErrorIndex(SphinxDirective):
@@ -75,18 +70,15 @@ class ErrorIndex(SphinxDirective):
 
     def general(self) -> nodes.section:
         """What to do about each general error, and its commands."""
-        parts = [part for one in general() for part in self.entry(one)]
-        title = nodes.title("", "Errors with many causes")
-        return nodes.section("", title, *parts, ids=["general"])
-
-    def entry(self, one: General) -> list[nodes.Node]:
-        do, cause = (self.parse_inline(text)[0] for text in (one.do, one.cause))
-        name = nodes.strong("", one.title)
-        parts = [name, nodes.Text(". "), *cause, nodes.strong("", " Do:"), nodes.Text(" "), *do]
-        return [
-            nodes.paragraph("", "", *parts, nodes.Text(":"), classes=["fact"]),
-            nodes.literal_block("", one.commands.rstrip(), language="bash"),
-        ]
+        parts: list[nodes.Node] = [nodes.title("", "Errors with many causes")]
+        for one in general():
+            text = f"**{one.title}**. {one.cause} **Do:** {one.do}:"
+            commands = nodes.literal_block("", one.commands.rstrip(), language="bash")
+            parts += [
+                nodes.paragraph("", "", *self.parse_inline(text)[0], classes=["fact"]),
+                commands,
+            ]
+        return nodes.section("", *parts, ids=["general"])
 
     def section(self, chapter: Chapter, found: list[Message]) -> nodes.section:
         number = notebook.number(chapter.name)
@@ -107,8 +99,7 @@ class ErrorIndex(SphinxDirective):
 
     def fact(self, fault: Fault) -> nodes.paragraph:
         """What is seen, and what to do, of one fault."""
-        see, do = (self.parse_inline(text)[0] for text in (fault.see, fault.do))
-        parts = [*see, nodes.Text(". "), nodes.strong("", "Do:"), nodes.Text(" "), *do]
+        parts = self.parse_inline(f"{fault.see}. **Do:** {fault.do}")[0]
         return nodes.paragraph("", "", *parts, classes=["fact"])
 
     def item(self, chapter: Chapter, message: Message) -> nodes.list_item:
@@ -164,14 +155,6 @@ def case(chapter: Chapter) -> dict[str, Any]:
     }
 
 
-def load_scripts(
-    app: Sphinx, page: str, template: str, context: dict[str, Any], tree: nodes.document | None
-) -> None:
-    """The search ranks by the same messages."""
-    for script in SCRIPTS[:2] if page == "search" else ():
-        app.add_js_file(script, loading_method="defer")
-
-
 def write_data(app: Sphinx, exception: Exception | None) -> None:
     if not exception and app.builder.name == "html":
         text = json.dumps(
@@ -183,5 +166,4 @@ def write_data(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     app.add_directive("find-error", FindError)
     app.add_directive("error-index", ErrorIndex)
-    app.connect("html-page-context", load_scripts)
     app.connect("build-finished", write_data)

@@ -105,7 +105,11 @@ def messages(chapter: Chapter) -> list[Message]:
     for message in found.values():
         message.compiler = bool(COMPILER.search(message.text))
         message.general = next((one.id for one in general() if says_no_more(message, one)), "")
-        known = (one for words, one in card.items() if TYPES.sub("…", words) in shown(message))
+        known = (
+            one
+            for words, one in card.items()
+            if TYPES.sub("…", words) in TYPES.sub("…", message.text)
+        )
         if fault := next(known, None):
             message.fault = fault.id
             packages = ", ".join(releases.package for releases in fault.affected)
@@ -113,11 +117,6 @@ def messages(chapter: Chapter) -> list[Message]:
                 message.wider = [name for name in message.libraries if name not in home]
                 message.libraries = home
     return list(found.values())
-
-
-def shown(message: Message) -> str:
-    """The words of a message without types."""
-    return TYPES.sub("…", message.text)
 
 
 def says_no_more(message: Message, general: General) -> bool:
