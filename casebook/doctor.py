@@ -488,8 +488,8 @@ CASES: tuple[Case, ...] = (
             Range('cupy', oldest='14.2.0', newest='14.2.0', everywhere=True),
         ),
         (
-            'cp.cumsum(x, axis=0); for the others add integers: cp.rint(x * '
-            '2**38).astype(cp.int64)'
+            'cp.cumsum(x.ravel(), axis=0); for the others add integers, cp.rint(x * '
+            'scale).astype(cp.int64)'
         ),
         '16-sums-that-vary',
     ),

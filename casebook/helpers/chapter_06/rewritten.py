@@ -19,36 +19,36 @@ def look_up_by_a_byte(a, b, out):
 
 @kernel("int64 -> int64", lambda a: np.r_[a[:-1], 0])
 def all_but_the_last(a, out):
-    i, rest = cuda.threadIdx.x, a[: max(a.size - 1, 0)]
+    i, rest = cuda.threadIdx.x, a[: max(a.shape[0] - 1, 0)]
     if i < rest.size:
         out[i] = rest[i]
 
 
 @kernel("int64 -> int64", lambda a: np.r_[a[10:100], np.zeros(10, int)])
 def to_the_end_at_most(a, out):
-    i, rest = cuda.threadIdx.x, a[min(10, a.size) : min(100, a.size)]
+    i, rest = cuda.threadIdx.x, a[min(10, a.shape[0]) : min(100, a.shape[0])]
     if i < rest.size:
         out[i] = rest[i]
 
 
 @kernel("int64 -> int64", lambda a: np.array([0, 0, 2, 0, 0]), rows=5)
 def lengths_of_slices_of_five_and_of_no_elements(a, out):
-    i, empty = cuda.threadIdx.x, a[: min(0, a.size)]
+    i, n, empty = cuda.threadIdx.x, a.shape[0], a[: min(0, a.shape[0])]
     if i == 0:
-        out[i] = a[min(10, a.size) : min(100, a.size)].size
+        out[i] = a[min(10, n) : min(100, n)].size
     elif i == 1:
-        out[i] = a[min(10, a.size) :].size
+        out[i] = a[min(10, n) :].size
     elif i == 2:
-        out[i] = a[max(a.size - 2, 0) :].size
+        out[i] = a[max(n - 2, 0) :].size
     elif i == 3:
-        out[i] = empty[: max(empty.size - 1, 0)].size
+        out[i] = empty[: max(empty.shape[0] - 1, 0)].size
     else:
-        out[i] = empty[max(empty.size - 3, 0) :].size
+        out[i] = empty[max(empty.shape[0] - 3, 0) :].size
 
 
 @kernel("int32 int32 -> int64", lambda a, b: np.full(64, (a[:40].astype("int64") * b[:40]).sum()))
 def zip_of_unequal_lengths(a, b, out):
-    short, total = b[: min(40, b.size)], 0
+    short, total = b[: min(40, b.shape[0])], 0
     for k in range(min(np.int64(a.shape[0]), np.int64(short.shape[0]))):
         total += np.int64(a[k]) * short[k]
     out[cuda.threadIdx.x] = total
