@@ -649,7 +649,7 @@ CASES: tuple[Case, ...] = (
             'location)'
         ),
         (
-            Range('cuda-bindings', since='13.0.0', newest='13.4.4', everywhere=True),
+            Range('cuda-bindings', since='13.0.0', newest='13.5.0', everywhere=True),
         ),
         (
             'Write from cuda.bindings import runtime as cudart; in code of others: pip '
