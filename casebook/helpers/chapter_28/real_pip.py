@@ -45,7 +45,7 @@ def pack(*names):
         tag = re.search(r"(?m)^Tag: (\S+)", found.read_text("WHEEL"))[1]
         rows = [row for row in found.read_text("RECORD").splitlines() if not ADDED.search(row)]
         with zipfile.ZipFile(WHEELS / f"{wheel}-{tag}.whl", "w") as archive:
-            for (file, *_) in csv.reader(rows):
+            for file, *_ in csv.reader(rows):
                 if not file.endswith("/RECORD"):
                     archive.write(found.locate_file(file), file)
             archive.writestr(f"{wheel}.dist-info/RECORD", "\n".join(rows))
