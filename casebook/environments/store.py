@@ -64,6 +64,8 @@ def create_atomically(
                     shutil.rmtree(partial, ignore_errors=True)
                 try:
                     fill(partial)
+                    if target.is_file():
+                        target.unlink()
                     shutil.rmtree(target, ignore_errors=True)
                     partial.rename(target)
                 finally:
@@ -74,6 +76,8 @@ def create_atomically(
 @contextmanager
 def file_lock(path: Path, report: Callable[[str], object]) -> Iterator[None]:
     """Hold a lock file."""
+    if path.is_dir():
+        raise EnvironmentFailure(f"{path} is a folder and should be a lock file: remove it")
     with path.open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -58,6 +58,8 @@ class Environment:
 
         Files are compared by size: that takes about 10 ms for a thousand.
         """
+        if not self.root.is_dir():
+            return "a file, no folder"
         python = os.path.realpath(self.python)
         if started_as(python) != self.site.parent.name:
             return f"{python} does not start as its Python"
@@ -65,6 +67,8 @@ class Environment:
             return "pyvenv.cfg is missing or cut off"
         if file := missing_file(self.site):
             return f"{file} is missing or changed"
+        if file := added_file(self.site):
+            return f"{file} belongs to no package"
         try:
             lacking = lacks(header, version, self.installed())
         except (OSError, ValueError):  # bytes that are not UTF-8
@@ -99,6 +103,15 @@ def missing_file(site: Path) -> str:
         except (OSError, ValueError):  # not there, not readable, or cut off
             return name
     return ""
+
+
+def added_file(site: Path) -> str:
+    """The first file beside the packages that none of them lists, such as a .pth; "" for none."""
+    files = {entry.name for entry in os.scandir(site) if entry.is_file()}
+    files -= {"_virtualenv.py", "_virtualenv.pth"}  # of older releases of uv
+    for record in site.glob("*.dist-info/RECORD") if files else ():
+        files -= {line.partition(",")[0] for line in record.read_text("utf-8").splitlines()}
+    return min(files, default="")
 
 
 @functools.cache

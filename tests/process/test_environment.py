@@ -92,6 +92,7 @@ def test_no_uv_outlives_the_process_that_started_it(empty_caches, tmp_path, by):
         ("python", None, "python does not start as its Python"),
         ("python", b"#!/bin/true", "python does not start as its Python"),
         ("pyvenv.cfg", None, "pyvenv.cfg is missing or cut off"),
+        ("evil.pth", b"import evil", "evil.pth belongs to no package"),
     ],
 )
 def test_damage_is_named(six, tmp_path, name, content, damage):
@@ -99,8 +100,8 @@ def test_damage_is_named(six, tmp_path, name, content, damage):
     copy = create.Environment.at(tmp_path / "copy")
     assert copy.damage(WITH_SIX) == ""
     assert copy.damage(Header(">=3.11", ("six==1.16.0",))) == "six==1.16.0 is missing"
-    (file,) = copy.root.rglob(name)
-    file.unlink()
+    file = next(copy.root.rglob(name), copy.site / name)
+    file.unlink(missing_ok=True)
     if content:
         file.write_bytes(content)
         file.chmod(0o755)
@@ -136,6 +137,7 @@ TOGETHER = "the dependencies cannot be installed together: Because "
 def test_a_set_that_cannot_be_is_explained_in_one_line(pins, sentence):
     found = failure(Header(">=3.11", tuple(pins.split())))
     assert found.startswith(sentence) and "\n" not in found
+    assert ("by hand, remove /" in found) == ("is incomplete" in found)
 
 
 @pytest.mark.parametrize("name", ["UV_OFFLINE", "UV_DEFAULT_INDEX"])
@@ -169,10 +171,17 @@ def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch):
     assert failure(EMPTY) == f"cannot write to {tmp_path}/file/casebook: Not a directory"
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc")
     assert failure(EMPTY) == "cannot write to /proc/casebook: No such file or directory"
-    lock = tmp_path / f"casebook/environments/{EMPTY.environment_key}.lock"
+
+
+def test_a_folder_and_a_file_in_the_place_of_each_other(empty_caches):
+    root = empty_caches / "casebook/environments" / EMPTY.environment_key
+    lock = root.with_name(f"{root.name}.lock")
     lock.mkdir(parents=True)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert failure(EMPTY) == f"cannot write to {tmp_path}/casebook: Is a directory"
+    assert failure(EMPTY) == f"{lock} is a folder and should be a lock file: remove it"
+    lock.rmdir()
+    root.touch()
+    (note,) = create.make(EMPTY).notes
+    assert note == f"the environment in {root} was damaged (a file, no folder) and is created anew"
 
 
 @pytest.mark.parametrize("room", ["4k", "64k", "300k"])
