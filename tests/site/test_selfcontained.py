@@ -1,4 +1,5 @@
-"""The built site: it builds, its links lead somewhere, and no page asks anybody else for anything.
+"""The built site: it builds, its links lead somewhere, and no page asks anybody else for anything
+or runs a script that is not the theme's.
 
 The browser tests prove the last by what Chromium asks for; this looks at every page as written.
 """
@@ -14,7 +15,13 @@ from casebook.cells.repository import ADDRESS
 
 ROOT = f"/{ADDRESS.rpartition('/')[2]}/"  # of the site on its server: the 404 page names it
 TAG = re.compile(r"""<([a-zA-Z]+)((?:[^<>"']|"[^"]*"|'[^']*')*)>""")
-ATTRIBUTE = re.compile(r"""([\w:-]+)=(?:"([^"]*)"|'([^']*)')""")
+ATTRIBUTE = re.compile(r"""([\w:-]+)=(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
+SCRIPT = re.compile(r"(?is)<script\b(?![^>]*\ssrc=)[^>]*>\s*(.*?)</script>")
+# How the scripts inside the theme's own pages begin.
+OF_THEME = re.compile(
+    r"document\.documentElement\.dataset\.mode|DOCUMENTATION_OPTIONS\.pagename|"
+    r"// Activate the search|toggleFullScreen\(\)|window\.print\(\)"
+)
 ADDRESSES = {"href", "src", "data", "poster", "action", "formaction", "xlink:href", "srcset"}
 # Links that a reader follows, and relations of a link element that loads nothing.
 FOLLOWED = {"a", "area"}
@@ -22,21 +29,33 @@ RELATIONS = {"canonical", "next", "prev", "search"}
 
 
 class Page:
-    """The ids of a page, and its addresses: those that it loads, and those of links."""
+    """What a page has: ids, addresses that it loads and those of links, scripts inside of it that
+    are not the theme's, and images that are not described."""
 
     def __init__(self, text):
-        self.ids, self.loaded, self.links = set(), set(), set()
+        self.ids, self.loaded, self.links, self.undescribed = set(), set(), set(), set()
+        scripts = set(SCRIPT.findall(text))
         for tag, attributes in TAG.findall(text):
-            given = {name: unescape(a or b) for name, a, b in ATTRIBUTE.findall(attributes)}
+            given = {
+                name.lower(): unescape("".join(values))
+                for name, *values in ATTRIBUTE.findall(attributes)
+            }
             self.ids.add(given.get("id"))
+            scripts |= {value for name, value in given.items() if name.startswith("on")}
+            if tag == "img" and "alt" not in given:
+                self.undescribed.add(given.get("src", ""))
             link = tag in FOLLOWED or given.get("rel") in RELATIONS
             found = {given[name].split()[0] for name in given.keys() & ADDRESSES if given[name]}
             (self.links if link else self.loaded).update(found)
+        self.scripts = {script for script in scripts if not OF_THEME.match(script)}
 
 
 def wrong(name, pages, site):
-    """Addresses of a page that leave the site though they are loaded, or lead nowhere in it."""
+    """What a page runs, shows or links and should not: a sentence each. Addresses may neither leave
+    the site where they are loaded, nor lead nowhere in it."""
     page = pages[name]
+    yield from (f"{name}: a script that is not the theme's: {code[:80]}" for code in page.scripts)
+    yield from (f"{name}: the image {source} has no alt" for source in page.undescribed)
     for address in page.loaded | page.links:
         scheme, host, path, _, fragment = urlsplit(address)
         if scheme or host:
@@ -63,9 +82,9 @@ def test_the_site_builds(built):
 
 def test_links_lead_somewhere_and_nothing_is_loaded_from_elsewhere(texts, site):
     pages = {name: Page(text) for name, text in texts.items()}
-    assert not [
-        line for name in pages.keys() - {f"{LOST}.html"} for line in wrong(name, pages, site)
-    ]
+    searched = pages.keys() - {f"{LOST}.html"}
+    if found := [line for name in sorted(searched) for line in wrong(name, pages, site)]:
+        pytest.fail("\n".join(found), pytrace=False)
 
 
 def test_every_page_tells_the_browser_to_load_nothing_from_elsewhere(texts):
@@ -84,9 +103,16 @@ def test_every_page_tells_the_browser_to_load_nothing_from_elsewhere(texts):
         ('<video poster="gone.png">', True),
         ('<a href="gone.html">', True),
         ('<a href="#gone">', True),
-        ('<a href="javascript:alert()">', True),
+        ('<a href="JavaScript:alert()">', True),
+        ("<a href=javascript:alert()>", True),
+        ("<source src=gone.mp4>", True),
+        ('<object data="gone.pdf">', True),
+        ('<script>\nnew Image().src = ["https:", "", "example.org"].join("/")</script>', True),
+        ('<p onClick="alert()">', True),
+        ('<img src="data:x">', True),
+        ("<script>\nDOCUMENTATION_OPTIONS.pagename = 'x';</script>", False),
         ('<a href="https://example.org">', False),
-        ('<img src="data:x"><p id="here"><a href="#here">', False),
+        ('<img src="data:x" alt=""><p id="here"><a href="#here">', False),
     ],
 )
 def test_what_is_wrong_with_an_address_is_seen(markup, found, tmp_path):
