@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 
 import nbformat
 import pytest
@@ -39,7 +40,8 @@ PINNED = cell(
     "gpu = true",
     dependencies=["numba==0.68.1", "numba-cuda==0.7.0", "numpy==2.4.6"],
 )
-# Cells begin with `=== text` or `=== code TAG`, what a cell printed with `---`.
+# Cells begin with `=== text` or `=== code TAG`, what a cell printed with `---`, or showed, as
+# `image/svg+xml: …`.
 CELLS = f"""
 === text
 # A title
@@ -134,8 +136,9 @@ def node(number, text):
     if kind == "text":
         return new_markdown_cell(source, id=f"cell-{number}")
     output = new_output("stream", text=f"{printed}\n")
-    if printed.startswith("<svg"):
-        output = new_output("display_data", {"image/svg+xml": printed})
+    form, _, data = printed.partition(": ")
+    if re.fullmatch(r"\w+/\S+", form):
+        output = new_output("display_data", {form: data})
     return new_code_cell(
         source,
         id=f"cell-{number}",
@@ -196,6 +199,12 @@ FAULTS = [
         "target, Thrust",
     ),
     ("imports numba-cuda", "'numba-cuda==", "'numba-cuda-mlir=="),
+    (
+        "libraries: numba-cuda is affected, and not among them",
+        "target, numba-cuda, NumPy",
+        "target, NumPy",
+    ),
+    (".yml: threads: [] should be non-empty", "[numba/numba/issues/10006]", "[]"),
     (".yml: threads[0]: 'numba#1' does not match", "numba/numba/issues/10006", "numba#1"),
     (".yml: faults[0].see:", *fact("see", "x" * 141)),
     (".yml: faults[0]: 'do' is a required property", *fact("do")),
@@ -220,7 +229,7 @@ FAULTS = [
         *fact("beside", "{numpy: '>=2.0'}\n    by-design: true"),
     ),
     ("has the message 'ValueError: other'", "['ValueError: a text']", "['ValueError: other']"),
-    ("no fault has messages, though the kind is crash", "crash, slow", "crash", *fact("messages")),
+    ("no fault has messages, though the kind is crash, slow", *fact("messages")),
     ("kind: a fault has messages, so it is a crash", "[crash, slow]", "[slow]"),
     ("kind: hang, but no cell times out", "[crash, slow]", "[crash, hang]"),
     (
@@ -232,6 +241,11 @@ FAULTS = [
     (".yml: $: Additional properties are not allowed ('figure'", "figures:", "figure:"),
     (".yml: varies['cell-13']: 'no' does not match", "prints an address", "'no'"),
     ("varies names a cell 'gone', which is not there", "{cell-13:", "{gone:"),
+    (
+        "no fault has a range of cupy-cuda12x in",
+        "figures: {",
+        "versions: {cupy-cuda12x: {}}\nfigures: {",
+    ),
     (
         ".yml: wordings[0]: 'link' is a required",
         ", link: 'https://github.com/numba/numba/issues/1'",
@@ -288,7 +302,7 @@ FAULTS = [
     (
         "cell [4]: the tag nbval-ig",
         "code hide-input\ndrawing()",
-        "code nbval-ignore-output\n'<svg'\n---\n<svg>",
+        "code nbval-ignore-output\n'<svg'\n---\nimage/svg+xml: <svg>",
     ),
     ("cell [2]: the tag nbval-skip excludes it from the comparison", "code\n", "code nbval-skip\n"),
     ("cell [3]: unknown tag 'nbval'", "nbval-ignore-output\nimport", "nbval\nimport"),
@@ -304,6 +318,15 @@ FAULTS = [
     ("a path of the machine that ran it: /home/me/x.py", "0x1234", "/home/me/x.py"),
     ("a path of the machine that ran it: /root/x.py", "0x1234", "in /root/x.py"),
     ("a path of the machine that ran it: /tmp/tmpabc/x", "0x1234", "/tmp/tmpabc/x"),
+    ("cell [8]: its stored output is text/markdown; a", "0x1234", "text/markdown: x"),
+    *(
+        (f"text/html, would run code in the page: {said}", "0x1234", f"text/html: <p>{code}")
+        for said, code in {
+            "<script": "<script>alert()</script>",
+            "onclick=": "<b onclick='alert()'>",
+            "javascript:": "<a href='javascript:alert()'>",
+        }.items()
+    ),
     # the exercises
     ('its check does not print "Not yet"', "---\nNot yet: six times seven.", "---\nCorrect."),
     ("exercise 1: as it is stored", "---\nNot yet", "---\nCorrect. Not yet"),

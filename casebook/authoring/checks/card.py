@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
+from casebook import doctor
 from casebook.authoring.chapters import Chapter
 from casebook.authoring.checks.code import MEASURES
-from casebook.authoring.facts import Fault
+from casebook.authoring.facts import PARTS, Fault, Releases, label
 from casebook.authoring.publish import card_differences
-from casebook.authoring.releases import evidence
+from casebook.authoring.releases import evidence, probe
 
 LOUD = {"crash", "does not start"}  # kinds of trouble with a message
-SILENT = {"wrong numbers", "slow", "hang"}
 # Names on a card, and the package (for some, -cu12 or the like follows) or module of a cell.
 LIBRARIES = {
     "Numba's built-in CUDA target": "numba",
@@ -30,7 +30,7 @@ BUILT_IN = "built-in target"  # as facts name it
 def card_problems(chapter: Chapter) -> Iterator[str]:
     """Ends of sentences about the card, the libraries, the messages and what is told to do."""
     yield from card_differences(chapter)
-    for check in (kinds, libraries, messages, fixes, varying_cells):
+    for check in (kinds, libraries, messages, fixes, varying_cells, unjudged):
         yield from (f", {chapter.name}.yml: {problem}" for problem in check(chapter))
 
 
@@ -39,7 +39,7 @@ def kinds(chapter: Chapter) -> Iterator[str]:
     facts, hangs = chapter.facts, any(c.header and c.header.timeout_expected for c in chapter.cells)
     if facts.messages and not LOUD & set(facts.kind):
         yield "kind: a fault has messages, so it is a crash or does not start"
-    if not facts.messages and not SILENT & set(facts.kind):
+    if not facts.messages and LOUD & set(facts.kind):
         yield f"no fault has messages, though the kind is {', '.join(facts.kind)}"
     if hangs and "hang" not in facts.kind:
         yield "kind: a cell times out as expected, so it is a hang"
@@ -50,7 +50,7 @@ def kinds(chapter: Chapter) -> Iterator[str]:
 
 
 def libraries(chapter: Chapter) -> Iterator[str]:
-    """Each library is installed or imported by a cell."""
+    """Each library is installed or imported by a cell, and each affected package is among them."""
     pins = "\n".join(
         pin for cell in chapter.cells if cell.header for pin in cell.header.dependencies
     )
@@ -60,6 +60,11 @@ def libraries(chapter: Chapter) -> Iterator[str]:
         installed = re.search(rf"(?m)^{package}(-cu(da)?\d+x?)?==", pins)
         if not installed and not re.search(rf"(?m)^\s*(import|from) {package}\b", sources):
             yield f"libraries: no cell installs or imports {name}"
+    names = chapter.facts.libraries
+    known = {name.lower() for name in names} | {LIBRARIES.get(name) for name in names}
+    for releases in (one for fault in chapter.facts.faults for one in fault.affected):
+        if package_of(releases) not in known:
+            yield f"libraries: {label(releases.package)} is affected, and not among them"
 
 
 def messages(chapter: Chapter) -> Iterator[str]:
@@ -88,7 +93,7 @@ def bad_releases(fault: Fault, requirement: Requirement) -> set[str]:
     """Releases of a package with the fault: ends of its range, and what the requirement names."""
     bad = set()
     for releases in fault.affected:
-        if requirement.name == ("numba" if releases.package == BUILT_IN else releases.package):
+        if requirement.name == package_of(releases):
             named = {part.version for part in requirement.specifier}
             ends = {end for end in (releases.first, releases.newest) if end}
             bad |= {v for v in named | ends if SpecifierSet(releases.text).contains(v)}
@@ -97,8 +102,22 @@ def bad_releases(fault: Fault, requirement: Requirement) -> set[str]:
     return bad
 
 
+def package_of(releases: Releases) -> str:
+    """The package that a range is about."""
+    return "numba" if releases.package == BUILT_IN else releases.package
+
+
 def varying_cells(chapter: Chapter) -> Iterator[str]:
     """Each cell of `varies` is there."""
     known = {cell.node["id"] for cell in chapter.cells}
     for cell in chapter.sidecar.get("varies", {}).keys() - known:
         yield f"varies names a cell {cell!r}, which is not there"
+
+
+def unjudged(chapter: Chapter) -> Iterator[str]:
+    """Each library whose releases are run has a range, against which its rows are compared."""
+    packages = {one.package for fault in chapter.facts.faults for one in fault.affected}
+    ranges = {PARTS.get(package, package) for package in packages}
+    for library in probe.libraries(chapter):
+        if not ranges & doctor.Machine("", "", {library: "1.0"}).parts().keys():
+            yield f"versions: no fault has a range of {library} in `affected` that judges its rows"

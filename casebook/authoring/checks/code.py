@@ -7,6 +7,8 @@ from casebook.authoring.chapters import MACHINE_PATH, Cell, Chapter
 
 WIDTH, LINES = 88, 25
 ANSWERS = {"check", "solution"}
+SHOWN = {"text/plain", "text/html", "image/svg+xml", "image/png"}  # kinds of output
+ACTIVE = re.compile(r"(?i)<(?:script|iframe|object|embed)\b|\bon\w+\s*=|javascript:")
 HIDES = ANSWERS | {"hide-input"}
 WEAKENS = {"nbval-ignore-output", "nbval-skip"}
 TAGS = HIDES | WEAKENS | {"setup", "exercise"}
@@ -42,6 +44,11 @@ def output_problems(cell: Cell) -> Iterator[str]:
             "its stored output is an error; a failure that is expected belongs in a %%pinned cell "
             "with raises or signal"
         )
+    for kind, data in [part for o in cell.node.outputs for part in o.get("data", {}).items()]:
+        if kind not in SHOWN:
+            yield f"its stored output is {kind}; a page shows {', '.join(sorted(SHOWN))}"
+        elif kind != "text/plain" and (code := ACTIVE.search(data)):
+            yield f"its stored output, {kind}, would run code in the page: {code[0]}"
     if leak := MACHINE_PATH.search(cell.text):
         yield f"its output names a path of the machine that ran it: {leak[0]}"
 
