@@ -13,8 +13,9 @@ FIRST_DO = """() => {
 }"""
 EVERY_RULE = {"resultTypes": ["violations"], "preload": False}  # best practices included
 COLOURS = EVERY_RULE | {"runOnly": ["color-contrast", "link-in-text-block"]}  # of a theme
-# Of each case of the first page: its lines, and whether some are cut off.
-LINES_OF_CASES = """() => [...document.querySelectorAll("ul.cases > li")].map(item => {
+# Of each fault on the first page: its lines, and whether some are cut off.
+LINES_OF_CASES = """() => [...document.querySelectorAll("ul.cases .fault")].map(item => {
+  item.classList.remove("other");
   const parts = [...item.querySelectorAll("p")];
   const lines = parts.map(one =>
     Math.round(one.clientHeight / parseFloat(getComputedStyle(one).lineHeight)));

@@ -1,13 +1,28 @@
-// The first page: the cases of one library and one kind. Without a script all of them are listed.
+// The first page: the cases of one library and one kind, those that are about the library first, each with the fault that fits.
+// Without a script all of them are listed, with their first fault.
 const filter = document.getElementById("filter");
-const cases = [...document.querySelectorAll("ul.cases > li")];
+const list = document.querySelector("ul.cases");
+const cases = [...list.children];
+const narrow = matchMedia("(max-width: 600px)");
 
 function sift() {
   const chosen = [...new FormData(filter).values()].filter(Boolean);
-  for (const item of cases) item.hidden = !chosen.every(name => item.classList.contains(name));
-  const left = cases.filter(item => !item.hidden).length;
-  filter.querySelector("[role=status]").textContent = `${left} ${left === 1 ? "case" : "cases"}`;
+  const fits = part => chosen.every(name => part.classList.contains(name));
+  const main = item => chosen.includes([...item.classList].find(name => name.startsWith("about-"))) ? 0 : 1;
+  for (const item of cases) {
+    const faults = [...item.querySelectorAll(".fault")];
+    const shown = faults.find(fits) ?? faults[0];
+    for (const fault of faults) fault.classList.toggle("other", fault !== shown);
+    item.hidden = !fits(item);
+  }
+  list.append(...[...cases].sort((one, other) => main(one) - main(other)));
+  const left = [...list.children].filter(item => !item.hidden);
+  filter.querySelector("[role=status]").textContent = `${left.length} ${left.length === 1 ? "case" : "cases"}`;
+  return left[0];
 }
 
-filter.addEventListener("change", sift);
+const fold = () => { filter.firstElementChild.open = !narrow.matches; };
+narrow.addEventListener("change", fold);
+filter.addEventListener("change", () => sift()?.scrollIntoView({ block: "nearest" }));
+fold();
 sift();

@@ -63,6 +63,7 @@ class Fault:
     id: str
     see: str
     do: str
+    kind: tuple[str, ...] = ()
     messages: tuple[str, ...] = ()
     affected: tuple[Releases, ...] = ()
     where: str = ""
@@ -114,7 +115,7 @@ def load(path: Path) -> Facts:
         place = wrong[0].json_path.removeprefix("$.")
         raise WrongUse(f"{path.name}: {place}: {reason(wrong[0])}")
     try:
-        faults = tuple(fault(given) for given in raw["faults"])
+        faults = tuple(fault(given, raw["kind"]) for given in raw["faults"])
     except ValueError as error:
         raise WrongUse(f"{path.name}: {error}") from None
     return Facts(
@@ -134,8 +135,10 @@ def reason(error: jsonschema.ValidationError) -> str:
     return f"{said} ({about})" if about else said
 
 
-def fault(given: dict[str, Any]) -> Fault:
-    """A fault from its table. Raises ValueError for ranges that contradict each other."""
+def fault(given: dict[str, Any], kind: list[str]) -> Fault:
+    """A fault from its table, in a case of some kinds. Raises ValueError for a contradiction."""
+    if other := set(given.get("kind", ())) - set(kind):
+        raise ValueError(f"fault {given['id']}: {min(other)} is not among the kinds of the case")
     affected, fixed = given["affected"], given.get("fixed", {})
     where = affected if isinstance(affected, str) else ""
     known = {} if where else affected
@@ -158,8 +161,9 @@ def fault(given: dict[str, Any]) -> Fault:
     )
     words = [f"{label(package)} {version}" for package, version in fixed.items()] if where else []
     beside = given.get("beside")
-    plain = {f.name for f in fields(Fault)} - {"messages", "affected", "beside"}
+    plain = {f.name for f in fields(Fault)} - {"kind", "messages", "affected", "beside"}
     return Fault(
+        kind=tuple(given.get("kind", kind)),
         messages=tuple(given.get("messages", ())),
         affected=releases,
         where=where,

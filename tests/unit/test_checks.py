@@ -228,6 +228,10 @@ FAULTS = [
         "what is by design is fixed in no release",
         *fact("beside", "{numpy: '>=2.0'}\n    by-design: true"),
     ),
+    (
+        "fault example: hang is not among the kinds of the case",
+        *fact("beside", "{numpy: '>=2.0'}\n    kind: [hang]"),
+    ),
     ("has the message 'ValueError: other'", "['ValueError: a text']", "['ValueError: other']"),
     ("no fault has messages, though the kind is crash, slow", *fact("messages")),
     ("kind: a fault has messages, so it is a crash", "[crash, slow]", "[slow]"),

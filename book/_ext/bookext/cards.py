@@ -1,15 +1,19 @@
 """Case cards: a chapter's own on top of its page, and all cases on the first page (`cases`)."""
 
+from collections.abc import Iterable
+
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from casebook.authoring.chapters import Chapter
-from casebook.authoring.facts import kinds
+from casebook.authoring.facts import Fault, kinds
 
 from . import libraries, notebook
 
-FILTER = """<form id="filter" aria-label="Filter">{}<p role="status" aria-live="polite"></p></form>
+FILTER = """<form id="filter" aria-label="Filter"><details open>
+<summary>Filter by library and kind</summary>{}</details>
+<p role="status" aria-live="polite"></p></form>
 <script defer src="../_static/cases-filter.js"></script>"""
 GROUP = "<fieldset><legend>{name}</legend>{choices}</fieldset>"
 CHOICE = '<label><input type="radio" name="{group}" value="{value}"{first}> {label}</label>\n'
@@ -30,7 +34,8 @@ def style_card(app: Sphinx, tree: nodes.document) -> None:
 
 
 class Cases(SphinxDirective):
-    """A line for each case: what is seen, and what to do. A script filters them."""
+    """A line for each case: what is seen, and what to do. A script filters them, and shows the
+    fault that fits in place of the first."""
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()
@@ -48,18 +53,31 @@ class Cases(SphinxDirective):
         return [notebook.html(FILTER.format(groups)), cases]
 
     def case(self, chapter: Chapter) -> nodes.list_item:
-        """The first fault of a case, which its title is about, and how many more there are."""
-        fault, *more = chapter.facts.faults
+        """The faults of a case, of which the first, which its title is about, is shown."""
+        named = libraries.of_chapter(chapter)
+        faults = [self.fault(chapter, fault) for fault in chapter.facts.faults]
+        for other in faults[1:]:
+            other["classes"].append("other")
+        return nodes.list_item("", *faults, classes=classes(named, chapter.facts.kind))
+
+    def fault(self, chapter: Chapter, fault: Fault) -> nodes.container:
+        """What is seen, with a link, what to do, and how many more faults the case has."""
         see, do = (self.parse_inline(text)[0] for text in (fault.see, fault.do))
         number = nodes.inline("", notebook.number(chapter.name), classes=["number"])
-        others = nodes.inline("", f" and {len(more)} more" if more else "", classes=["more"])
+        more = len(chapter.facts.faults) - 1
+        others = nodes.inline("", f" and {more} more" if more else "", classes=["more"])
         link = notebook.link(self.env, chapter, "", *see)
-        parts = [
+        return nodes.container(
+            "",
             nodes.paragraph("", "", number, nodes.Text(" "), link, others, classes=["see"]),
             nodes.paragraph("", "", *do, classes=["do"]),
-        ]
-        about = [f"about-{name}" for name in libraries.of_chapter(chapter)]
-        return nodes.list_item("", *parts, classes=[*about, *map(kind_class, chapter.facts.kind)])
+            classes=["fault", *classes(libraries.of_fault(fault), fault.kind)],
+        )
+
+
+def classes(named: Iterable[str], kinds: Iterable[str]) -> list[str]:
+    """What the script chooses by: libraries, the main one first, and kinds."""
+    return [*(f"about-{name}" for name in named), *map(kind_class, kinds)]
 
 
 def kind_class(kind: str) -> str:

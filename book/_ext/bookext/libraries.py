@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from casebook.authoring.chapters import Chapter
+from casebook.authoring.facts import Fault, label
 
 
 @dataclass(frozen=True)
@@ -165,6 +166,11 @@ def named(text: str) -> list[str]:
 def of_chapter(chapter: Chapter) -> list[str]:
     """The libraries that a chapter is about, in the order of its facts."""
     return named(", ".join(chapter.facts.libraries))
+
+
+def of_fault(fault: Fault) -> list[str]:
+    """The libraries whose releases a fault affects."""
+    return named(f"{', '.join(label(one.package) for one in fault.affected)} {fault.where}")
 
 
 def of_packages(packages: Iterable[str]) -> list[str]:
