@@ -43,7 +43,7 @@ function words(found) {
   return item;
 }
 
-const act = text => element("p", "fact", element("strong", "", "Do"), " ", ...prose(text), ".");
+const act = (text, end = ".") => element("p", "fact", element("strong", "", "Do"), " ", ...prose(text), end);
 
 function describe({ case: one, sure, messages }) {
   const title = element("h3", "", link(one.href, `Case ${one.number}: `, ...prose(one.title)));
@@ -60,14 +60,28 @@ function describe({ case: one, sure, messages }) {
   return element("section", sure ? "finding sure" : "finding perhaps", facts[0], mark, element("p", "", ...asked), title, ...facts.slice(1), list);
 }
 
-// An error with many causes: the usual one, and the commands that find it. The cases that can end so follow.
-function explain({ title, cause, do: action, commands }, follow) {
-  return element("section", "finding general", act(action), element("pre", "", commands.trim()), element("p", "mark", "Many causes"),
-    element("h3", "", title), element("p", "", "The usual cause: ", ...prose(cause)), ...follow ? [element("p", "", "Cases that can end so:")] : []);
+// A fault as one line: what is seen, as a question, and where it stands.
+const ask = ({ case: one, fault }) => [...prose(fault.see), "? ", link(one.href, `Case ${one.number}`)];
+
+// An error with many causes: what to do first, the usual cause, and, folded, the cases that can end so.
+function explain({ title, cause, do: action, command }, findings) {
+  const made = element("section", "finding general", act(action, ":"), element("pre", "", command.trim()), element("p", "mark", "Many causes"),
+    element("p", "", element("strong", "", title), ". ", ...prose(cause)));
+  const lines = findings.map(({ case: one, messages }) => ({ case: one, fault: one.faults[messages[0].message.fault] ?? Object.values(one.faults)[0] }));
+  const fold = element("details", "", element("summary", "", `${lines.length} ${lines.length === 1 ? "case" : "cases"} can end so`),
+    element("ul", "", ...lines.map(line => element("li", "", ...ask(line)))));
+  if (lines.length) made.append(fold);
+  return made;
+}
+
+// Faults that a description in plain words sounds like.
+function suggest(found) {
+  const lines = found.flatMap(one => [element("p", "like", ...ask(one)), act(one.fault.do)]);
+  return element("section", "finding perhaps", element("p", "mark", "Perhaps: cases that sound like it"), ...lines);
 }
 
 // No case fits: whom to ask, by the frames that the text shows, and the cases of that library that come without a message.
-function ask(text) {
+function refer(text) {
   const made = unknown.cloneNode(true);
   const names = shown(BOOK, text);
   const trackers = names.slice(0, 2).map(name => link(BOOK.libraries[name].tracker, BOOK.libraries[name].label));
@@ -83,8 +97,9 @@ function update() {
   const text = box.value.trim();
   const findings = match(BOOK, text);
   const error = findings.some(found => found.sure) ? null : general(BOOK, text);
-  const made = [...error ? [explain(error, findings.length)] : [], ...findings.map(describe)];
-  answer.replaceChildren(...made.length || !text ? made : [ask(text)]);
+  const made = error ? [explain(error, findings)] : findings.map(describe);
+  const like = made.length || !text ? [] : sounds(BOOK, text);
+  answer.replaceChildren(...made.length || !text ? made : [like.length ? suggest(like) : refer(text)]);
 }
 
 let waiting;

@@ -111,8 +111,14 @@ def test_box_says_what_would_decide_and_whom_to_ask_and_is_used_by_keyboard(visi
     expect(answer).to_contain_text("Did Numba's CUDA target raise it?")
     paste(page, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION: compiled with an unsupported toolchain.")
     expect(answer.locator(".finding.general > :first-child")).to_have_text(re.compile("^Do .+"))
-    expect(answer.locator(".finding.general pre")).to_contain_text("nvidia-smi")
-    expect(answer.locator(".finding.perhaps h3").first).to_contain_text("Case 08")
+    expect(answer.locator(".finding.general pre")).to_contain_text("pip list")
+    fold = answer.locator(".finding.general details")
+    expect(fold.locator("summary")).to_have_text("1 case can end so")
+    expect(fold.locator("li")).to_have_text(re.compile(r"^NVRTC is newer .+\? Case 08$"))
+    paste(page, "kernel with syncthreads in while never returns")
+    expect(answer.locator(".mark")).to_have_text("Perhaps: cases that sound like it")
+    expect(answer.locator(".like").first).to_have_text(re.compile(r"\? Case 20$"))
+    expect(answer.locator(".like + .fact").first).to_have_text(re.compile("^Do Call the barrier"))
     frame = '  File "/v/lib/python3.12/site-packages/cupy/_core/core.py", line 9, in f'
     paste(page, f"{frame}\nValueError: no such thing")
     expect(answer.locator(".finding.unknown .mark")).to_have_text("Not in this book")
@@ -146,6 +152,26 @@ def test_first_page_filters_by_library_and_kind(visit):
     for label in page.get_by_label("all", exact=True).all():
         label.check()
     expect(shown).to_have_count(every)
+    page.get_by_label("CuPy", exact=True).check()
+    numbers = shown.locator(".fault:visible .number").all_inner_texts()
+    assert numbers[0] == "04" and numbers.index("43") < numbers.index("05")  # about nanobind first
+    page.get_by_label("hang", exact=True).check()
+    expect(page.get_by_text("draws more from an urn")).to_be_visible()
+    page.get_by_label("wrong numbers", exact=True).check()
+    expect(page.get_by_text("Impossible parameters")).to_be_visible()
+    expect(page.get_by_text("draws more from an urn")).to_be_hidden()
+
+
+def test_filters_are_folded_on_a_phone_and_what_they_leave_is_on_the_screen(visit):
+    page = visit("book/index", viewport=PHONE)
+    expect(page.get_by_label("CuPy", exact=True)).to_be_hidden()
+    expect(page.locator("ul.cases > li").first).to_be_in_viewport(ratio=1)
+    page.get_by_text("Filter by library and kind").click()
+    for label in ("nanobind", "crash"):
+        page.get_by_label(label, exact=True).check()
+        expect(page.locator("ul.cases > li:visible").first).to_be_in_viewport(ratio=1)
+    page.set_viewport_size(DESK)
+    expect(page.get_by_label("CuPy", exact=True)).to_be_visible()
 
 
 def test_each_case_of_the_first_page_takes_few_lines(visit):

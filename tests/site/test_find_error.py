@@ -100,10 +100,12 @@ def failures():
         for cell in chapter.cells
         if cell.header and cell.header.raises and cell.text
     ]
-    return [
-        (next((case for words, case in ELSEWHERE.items() if words in cell.text), number), cell)
-        for number, cell in found
-    ]
+    return [(home(number, cell.text), cell) for number, cell in found]
+
+
+def home(number, text):
+    """The case that a message in some case belongs to."""
+    return next((case for words, case in ELSEWHERE.items() if words in text), number)
 
 
 def raised(cell):
@@ -145,10 +147,68 @@ def test_what_people_posted_finds_its_case(find):
     assert len(wanted) >= 79 and not lost, lost
 
 
-def test_an_unsupported_toolchain_leads_to_case_08_first(engine):
+def test_an_unsupported_toolchain_leads_to_case_08_alone(find):
     texts = [paste["text"] for paste in pastes("found") if "unsupported toolchain" in paste["text"]]
-    first = engine("texts => texts.map(text => match(BOOK, text)[0].case.number)", texts)
-    assert len(texts) >= 15 and set(first) == {"08"}
+    assert len(texts) >= 15 and all(list(cases) == ["08"] for cases in find(texts))
+
+
+WORDS = {  # what a visitor without a message says, and the case
+    "kernel with syncthreads in while never returns": "20",
+    "kernel hangs at a barrier": "20",
+    "sum of rows slow": "40",
+    "sum of (10_000_000, 2) rows slow": "40",
+    "reduction along axis 1 takes very long": "40",
+    "fused function gives other numbers": "25",
+    "cupy.fuse wrong result": "25",
+    "float32 kernel slow": "21",
+    "arrays on wrong GPU": "09",
+    "edited helper has no effect": "13",
+    "sort on a full gpu is not sorted": "12",
+    "image filter in place changes nothing": "15",
+    "cumsum different every run": "16",
+    "uniform_filter off by one": "39",
+    "compare uint64 with -1 is false": "43",
+    "python float becomes zero in raw kernel": "26",
+}
+OTHER_WORDS = (  # of other things, or of too many
+    "my matplotlib figure stays blank",
+    "pytorch training is slow on two gpus",
+    "pandas merge returns wrong numbers",
+    "pip cannot find a wheel",
+    "jupyter kernel dies",
+    "kernel panic after driver update",
+    "the program does not start",
+    "sorting a list of dicts is slow",
+    "docker container does not see the gpu",
+    "git push never returns",
+    "wrong numbers",
+    "the function returns other results",
+    "Killed",
+)
+SOUNDS = "texts => texts.map(text => sounds(BOOK, text).map(one => one.case.number))"
+
+
+def test_plain_words_lead_to_the_case_that_sounds_like_it(find, engine):
+    assert not any(find(WORDS))  # no message says them
+    found = engine(SOUNDS, list(WORDS))
+    assert [cases[:1] for cases in found] == [[number] for number in WORDS.values()]
+    assert max(map(len, found)) <= 3
+
+
+def test_what_programs_print_and_common_words_sound_like_no_case(engine):
+    posted = [paste["text"] for paste in pastes("unrelated")]
+    lines = [line for text in posted for line in text.splitlines()]
+    texts = [*posted, *lines, *EVERYDAY, *OTHER_WORDS]
+    found = engine(SOUNDS, texts)
+    assert not [pair for pair in zip(texts, found, strict=True) if pair[1]]
+
+
+def test_words_that_come_from_nowhere_else_are_sure(find):
+    lines = [
+        "AttributeError: module 'numpy' has no attribute 'row_stack'",
+        "ImportError: cannot import name 'cudart' from 'cuda' (unknown location)",
+    ]
+    assert find(lines) == [{"18": True}, {"27": True}]
 
 
 def test_what_people_posted_about_other_things_finds_nothing(find):
@@ -174,7 +234,8 @@ def test_an_error_with_many_causes_gets_its_usual_cause(engine):
 
 def test_everything_that_the_page_lists_is_found_by_its_last_line(find, engine):
     listed = engine("BOOK.cases.flatMap(one => one.messages.map(({text}) => [one.number, text]))")
-    assert not missed(find, [(number, text.splitlines()[-1]) for number, text in listed])
+    wanted = [(home(number, text), text.splitlines()[-1]) for number, text in listed]
+    assert not missed(find, wanted)
     assert not [text for _, text in listed if text.startswith("AssertionError")]
     script = """BOOK.cases.flatMap(one => one.messages).filter(({ fault, level, signal }) =>
       fault && !level && !signal)"""

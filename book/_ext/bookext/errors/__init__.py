@@ -24,11 +24,11 @@ from .general import general
 from .messages import Message, messages
 
 BOX = """<form class="lookup" role="search" aria-label="Find your error">
-<label for="traceback">Paste a traceback, or its last line</label>
+<label for="traceback">Paste a traceback, or say what you see</label>
 <textarea id="traceback" rows="{rows}" spellcheck="false" autocomplete="off"
  aria-describedby="traceback-note"></textarea>
-<p id="traceback-note">It is matched in this page. Nothing that you paste leaves it.</p>
 <div class="answer" role="status" aria-live="polite"></div>
+<p id="traceback-note">It is matched in this page. Nothing that you paste leaves it.</p>
 <template><section class="finding unknown">
 <p class="fact where"><strong>Do</strong> ask where the library that raised it keeps its issues.</p>
 <p class="mark">Not in this book</p>
@@ -69,15 +69,14 @@ class ErrorIndex(SphinxDirective):
         return [self.general(), *(self.section(*case) for case in cases if case[1])]
 
     def general(self) -> nodes.section:
-        """What to do about each general error, and its commands."""
+        """What to do about each general error, with a command, and its usual cause."""
         parts: list[nodes.Node] = [nodes.title("", "Errors with many causes")]
         for one in general():
-            text = f"**{one.title}**. {one.cause} **Do:** {one.do}:"
-            commands = nodes.literal_block("", one.commands.rstrip(), language="bash")
-            parts += [
-                nodes.paragraph("", "", *self.parse_inline(text)[0], classes=["fact"]),
-                commands,
-            ]
+            do, cause = (
+                nodes.paragraph("", "", *self.parse_inline(text)[0], classes=["fact"])
+                for text in (f"**{one.title}**. **Do:** {one.do}:", one.cause)
+            )
+            parts += [do, nodes.literal_block("", one.command.rstrip(), language="text"), cause]
         return nodes.section("", *parts, ids=["general"])
 
     def section(self, chapter: Chapter, found: list[Message]) -> nodes.section:
@@ -149,6 +148,7 @@ def case(chapter: Chapter) -> dict[str, Any]:
         "number": notebook.number(chapter.name),
         "href": f"../notebooks/{chapter.name}.html",
         "title": chapter.title,
+        "kind": ", ".join(chapter.facts.kind),
         "faults": faults,
         "libraries": libraries.of_chapter(chapter),
         "messages": [asdict(message) for message in messages(chapter)],

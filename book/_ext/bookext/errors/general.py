@@ -18,9 +18,9 @@ class General:
     id: str
     title: str
     words: str
-    cause: str
     do: str
-    commands: str
+    command: str
+    cause: str
     seen: str = ""
 
 

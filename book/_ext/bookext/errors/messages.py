@@ -24,6 +24,7 @@ TYPES = re.compile(r"\b[Aa]rray\([^()]*\)|\b(?:u?int|float|complex)\d+\b|0x…|\
 WORD = re.compile(r"[A-Za-z_][\w:]*")
 CALLED = re.compile(r"Call to \w+ results in|<CUresult\.|CUDA_ERROR_|cudaError")
 IDENTIFIER = re.compile(r"[A-Za-z]_+[A-Za-z]|^_|[a-z][A-Z]|[A-Z]{2}[a-z]|::")
+IMPORTED = re.compile(r"import name '(\w+)'")
 COMMON = set(
     re.findall(
         r"\w+",
@@ -39,7 +40,8 @@ python
 COMPILER = re.compile(r"^CompileException|\berror: |source file|Unsupported \.version")
 # Words of Python and of CUDA, which any library may pass on.
 VAGUE = re.compile(
-    r"has no attribute|^got an unexpected|an exception set|CUDA_ERROR_|cudaError[A-Z]|NoneType"
+    r"object has no attribute|^got an unexpected|an exception set|"
+    r"CUDA_ERROR_|cudaError[A-Z]|NoneType"
 )
 CALL = re.compile(r"\(\) (?:got an unexpected keyword argument|missing \d+ required|takes )")
 
@@ -207,7 +209,8 @@ def weight(text: str) -> int:
         for word in WORD.findall(text.replace("…", " "))
         if word.lower() not in COMMON and len(word) > 1
     ]
-    return sum((3 if word.isupper() else 4) if IDENTIFIER.search(word) else 1 for word in words)
+    names = {word for word in words if IDENTIFIER.search(word)} | {*IMPORTED.findall(text)}
+    return sum((3 if word.isupper() else 4) if word in names else 1 for word in words)
 
 
 def level(text: str) -> int:
