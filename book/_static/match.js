@@ -25,13 +25,14 @@ const SAME = {
   hang: /\b(?:(?:never|n't|not) (?:ends?|returns?|stops?|finish(?:es)?|terminates?|comes? back)|hang(?:s|ing)?|hung|stuck|froze|frozen|freez\w+|deadlock\w*|forever|infinite)\b/g,
   wrong: /\b(?:wrong|incorrect|other|different|bad|false)(?= (?:\w+ )?(?:numbers?|results?|values?|outputs?|answers?|sums?))|(?<=(?:numbers?|results?|values?|outputs?|answers?|sums?) (?:is|are|comes? out|looks?) )(?:off|different|incorrect|bad)\b/g,
   slow: /\b(?:slow(?:er|ly|ness)?|takes (?:\w+ ){0,4}long(?:er)?)\b/g, crash: /\b(?:crash\w*|segfault\w*|dies|killed)\b/g,
-  sum: /\b(?:reduc(?:e|es|ing|tions?)|summ?(?:s|ed|ing))\b/g, barrier: /\b_*sync_?threads\w*/g, loop: /\bwhile\b/g, device: /\bgpus?\b/g, uint8: /\bu?int(?:8|16)\b/g,
+  sum: /\b(?:reduc(?:e|es|ing|tions?)|summ?(?:s|ed|ing))\b/g, barrier: /_*sync_?threads\w*/g, "raw kernel": /rawkernel/g, loop: /\bwhile\b/g, device: /\bgpus?\b/g, uint8: /\bu?int(?:8|16)\b/g,
 };
 const IDLE = new Set(`about after all along and any are because but can cannot code come comes cuda did does doesn doing don error fail fails few find first for found from function
  get gets give given gives got had has have her how into its just like make makes many more most much new not now off one only other out over problem program python result results return returned returns
  run runs same say says see seem seems should since some such than that the their them then there these they this too two use used uses using very want was were what when where
  which who why will with without work works would you your`.split(/\s+/));
-const PRINTED = /\w(?:error|exception|warning|interrupt)s?\b|\b(?:error|fatal|warning|failed|traceback)[^\w\n]*[:(]|cuda_|_error|\bfile "|\bline \d|\.(?:pyx?|so|cuh?|cpp|h|dll)\b|::|\b0x[\da-f]|\w\\\w|^\W*[\w.]+: |->/im;
+const UNKNOWN = 4;     // faults that a word of no fault counts for
+const PRINTED = /\w(?:error|exception|warning|interrupt)s?\b|\b(?:error|fatal|warning|failed|traceback)[^\w\n]*[:(]|cuda_|_error|\bfile "|\bline \d|\.(?:pyx?|so|cuh?|cpp|h|dll)\b|::|\b0x[\da-f]|\w\\\w|^\W*[\w.]+: |->|^\s*(?:return|import|def|class|\w+ =) /im;
 
 function bare(line) {
   for (let before = null; before !== line;) {
@@ -179,20 +180,20 @@ function match(book, text) {
 function terms(text) {
   let said = text.toLowerCase();
   for (const [word, same] of Object.entries(SAME)) said = said.replace(same, word);
-  const words = (said.match(/[a-z][a-z\d_]{2,}/g) ?? []).filter(word => !IDLE.has(word));
+  const words = (said.match(/[a-z]+(?:8|16|32|64)?(?![a-z\d])|[a-z]+/g) ?? []).filter(word => word.length > 2 && !IDLE.has(word));
   return new Set(words.map(word => word.length > 3 ? word.replace(/(?:ings?|ed|ers?|es|s|e)$/, "") : word));
 }
 
 // The faults that a description in plain words sounds like: `[{ case, fault }]`, at most three, best first; none for what a program printed.
-// A word weighs more the fewer faults have it; two words or a name, and half of the weight of what was said, must be the fault's.
+// A word weighs more the fewer faults have it; two words, and half of the weight of what was said, must be the fault's.
 function sounds(book, text) {
   if (PRINTED.test(text)) return [];
   const faults = book.cases.flatMap(one => Object.values(one.faults).map(fault => ({ case: one, fault, terms: terms(`${one.title} ${fault.see} ${one.kind}`) })));
-  const weight = term => Math.log(faults.length / (faults.filter(({ terms }) => terms.has(term)).length || 1));
+  const weight = term => Math.log(faults.length / (faults.filter(({ terms }) => terms.has(term)).length || UNKNOWN));
   const weigh = list => list.reduce((sum, term) => sum + weight(term), 0);
   const asked = [...terms(text)];
   const found = faults.map(one => ({ ...one, both: asked.filter(term => one.terms.has(term)) })).map(one => ({ ...one, score: weigh(one.both) }))
-    .filter(({ both, score }) => (both.length > 1 || /_/.test(both)) && score >= Math.max(3, weigh(asked) / 2))
+    .filter(({ both, score }) => both.length > 1 && score >= Math.max(3, weigh(asked) / 2))
     .sort((one, other) => other.score - one.score || one.terms.size - other.terms.size);
   return found.filter((one, n) => one.score > found[0].score / 2 && found.findIndex(other => other.case === one.case) === n).slice(0, 3);
 }
