@@ -24,7 +24,6 @@ from nbval.plugin import IPyNbCell
 from casebook.authoring.chapters import Cell, Chapter, at
 from casebook.cells.header import Header
 from casebook.cells.notebook import Receipt
-from casebook.cells.verdict import OLD_WORDS
 from casebook.environments import create, gpu
 from casebook.environments.build import build
 from casebook.errors import EnvironmentFailure, MissingPython
@@ -117,7 +116,6 @@ class Cells:
         item.casebook_cell = cell
         # Seconds from a cell's end to its last output: nbval's 5 are few on a busy machine.
         item.output_timeout = 60
-        item.parent.sanitize_patterns.update(OLD_WORDS)
         item.cell_num = cell.number
         # pytest has no public way to rename an item
         item._id = item._id.parse(f"{item.parent.nodeid}::cell {cell.number}")

@@ -28,6 +28,7 @@ FACTS = {
         }
     ],
 }
+NOW = "## If you have this now\n\n```bash\npip install numpy\n```"
 FIRST = "# A title\n\nA sentence.\n\n<!-- card: -->\n\n<!-- end of the card -->"
 SOURCES = [
     "%load_ext casebook\nimport numpy",
@@ -54,6 +55,7 @@ def write_chapter(folder: Path, sources: Sequence[str]) -> Chapter:
     ]
     for number, node in enumerate(cells):
         node.id = f"cell-{number}"
+    cells.insert(1, nbformat.v4.new_markdown_cell(NOW, id="now"))
     cells[-1].metadata.tags = ["nbval-ignore-output"]
     path = folder / "09-example.ipynb"
     path.with_suffix(".yml").write_text(yaml.safe_dump(FACTS))

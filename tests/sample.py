@@ -139,7 +139,7 @@ def sample():
         new_markdown_cell(FIRST),
         new_markdown_cell("## The symptom"),
         prints(FAILING, PRINTED),
-        prints(FIXED, "as told: exit status 0\n"),
+        prints(FIXED, "as expected: exit status 0\n"),
         prints(KERNEL, "a line\n" * 50),
         new_code_cell("answer = 42", metadata={"tags": ["solution"]}),
         new_markdown_cell("The plot shows words."),

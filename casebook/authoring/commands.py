@@ -6,23 +6,18 @@ from pathlib import Path
 
 from casebook.authoring import chapters, lab, publish, workshop
 from casebook.authoring.checks import problems
-from casebook.authoring.receipts import receipt_warnings
 from casebook.cells.repository import ROOT
 from casebook.errors import CasebookError
 
 
 def check(names: Sequence[str]) -> int:
-    """Print the problems of chapters as they are stored; returns 1 for any, warnings aside."""
+    """Print the problems of chapters as they are stored; returns 1 for any."""
     books = chapters.load(names)
     found = [problem for book in books for problem in problems(book)]
     if not names and not any(map(unreadable, books)):
         found += publish.table_differences()
-    warnings = [f"{book.name}{warning}" for book in books for warning in receipt_warnings(book)]
-    for warning in warnings:
-        print(f"warning: {warning}")
     cells = sum(len(book.cells) for book in books)
-    counted = f"; {len(warnings)} warnings" if warnings else ""
-    summary = f"{len(books)} chapters, {cells} cells: outputs match their receipts{counted}"
+    summary = f"{len(books)} chapters, {cells} cells: outputs match their receipts"
     print("\n".join(found) or summary)
     return bool(found)
 

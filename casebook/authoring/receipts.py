@@ -22,6 +22,7 @@ KEYS = (
     "date",
     "seconds",
     "environment",
+    "modules",
     "cells",
 )
 EVERY_SCRIPT = "sitecustomize"  # loaded by each %%pinned cell without an import
@@ -67,7 +68,7 @@ def receipt_problems(chapter: Chapter) -> Iterator[str]:
             ": the receipt is stale, the pins of the GPU libraries or native/ have changed since; "
             "run `make execute`"
         )
-    yield from module_problems(receipt.get("modules"), modules(chapter))
+    yield from module_problems(receipt["modules"], modules(chapter))
     stamps = dict(receipt["cells"])
     for cell in chapter.cells:
         stamp, now = stamps.pop(cell.node.id, None), cell.stamp()
@@ -88,22 +89,11 @@ def receipt_problems(chapter: Chapter) -> Iterator[str]:
         yield f": the receipt has {len(stamps)} cells that the notebook lacks: {', '.join(stamps)}"
 
 
-def module_problems(stored: dict[str, str] | None, now: dict[str, str]) -> Iterator[str]:
-    """The helper modules that differ from those of the run; none for a receipt without them."""
-    if stored is None:
-        return
+def module_problems(stored: dict[str, str], now: dict[str, str]) -> Iterator[str]:
+    """The helper modules that differ from those of the run."""
     for name in sorted(stored.keys() | now.keys()):
         if stored.get(name) != now.get(name):
             yield (
                 f": the receipt is stale, the helper module {name} has changed since; "
                 "run `make execute`"
             )
-
-
-def receipt_warnings(chapter: Chapter) -> Iterator[str]:
-    """What is to be executed anew, though nothing is known to be wrong."""
-    if chapter.receipt and "modules" not in chapter.receipt:
-        yield (
-            ": the receipt does not cover the helper modules, which may have changed since; "
-            "run `make execute`"
-        )

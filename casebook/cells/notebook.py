@@ -12,7 +12,6 @@ from typing import Any, TypedDict
 
 from casebook.cells import header as headers
 from casebook.cells.repository import ADDRESS, ROOT
-from casebook.cells.verdict import renewed
 from casebook.errors import HeaderError, WrongUse
 
 
@@ -121,7 +120,7 @@ class Cell:
                 *output.get("traceback", []),
                 *(data[kind] for kind in data if kind.startswith("text/")),
             ]
-        return renewed("".join(parts))
+        return "".join(parts)
 
 
 class Notebook:

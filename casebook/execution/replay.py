@@ -17,7 +17,6 @@ from IPython.display import display
 from casebook.cells.notebook import Notebook, gpus_of
 from casebook.cells.repository import ROOT
 from casebook.cells.stamp import of_outputs
-from casebook.cells.verdict import renewed
 from casebook.errors import WrongUse
 
 MARK = 'data-casebook="stored"'
@@ -92,7 +91,7 @@ def frame(outputs: list[dict[str, Any]], title: str) -> dict[str, str]:
 def as_text(output: dict[str, Any]) -> str:
     data = output.get("data", {})
     text = output.get("text") or data.get("text/plain") or data.get("text/markdown")
-    return renewed(text or "(a picture)")
+    return text or "(a picture)"
 
 
 def as_html(output: dict[str, Any]) -> str:

@@ -86,7 +86,7 @@ def test_an_empty_environment(environments):
 
 def test_the_report_reads_like_a_prescription(environments):
     """Three faults: what to do first, then each fault, its fix and its page, and nothing else."""
-    text = run("--python", environments(*BROKEN)).stdout
+    text = run("--python", environments(*BROKEN), COLUMNS="200").stdout
     first, *entries, last = text.split("\n\n")
     assert len(entries) == 3 and "Packages" not in text
     for entry in entries:

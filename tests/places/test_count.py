@@ -16,7 +16,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from casebook.environments import gpu, uv
 
 NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
-STORED = [new_output("stream", text="as told: exit status 0\n")]  # in old words
+STORED = [new_output("stream", text="as expected: exit status 0\n")]
 SAME = "print('as expected: exit status 0')"
 # What `%load_ext casebook` would do with a GPU, at a tenth of its price.
 MAGIC = """from IPython.core.magic import register_cell_magic

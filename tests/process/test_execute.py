@@ -142,6 +142,7 @@ def test_answers_and_drawings_are_folded(tmp_path):
         assert [one.metadata for one in chapter.notebook.cells] == [
             {"tags": ["solution"]},  # Markdown is not folded
             {},
+            {},
             {"tags": tags[1]},
             {"tags": tags[2], **folded},
             {"tags": tags[3], **folded, "jupyter": folded["jupyter"] | {"outputs_hidden": True}},

@@ -172,6 +172,7 @@ def found(tmp_path, monkeypatch):
             cells[0].source = with_card(chapter).replace(*card)
         receipt |= {
             "environment": receipts.environment(chapter),
+            "modules": receipts.modules(chapter),
             "cells": {c.node.id: c.stamp() for c in chapter.cells},
         }
         return problems(save(cells, receipt))

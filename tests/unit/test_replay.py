@@ -20,7 +20,7 @@ KERNEL = "%%gpu\nfor n in range(2):\n    print(n)"
 SVG = "<svg xmlns='http://www.w3.org/2000/svg'><text>ÿ</text></svg>"
 TABLE = {"text/plain": "a table", "text/html": "<table></table>"}
 OUTPUTS = {
-    PINNED: [nbformat.v4.new_output("stream", text="<b>\n\nas told: exit status 0\n")],
+    PINNED: [nbformat.v4.new_output("stream", text="<b>\n\nas expected: exit status 0\n")],
     KERNEL: [
         nbformat.v4.new_output("stream", text="0\n1\n"),
         nbformat.v4.new_output("execute_result", TABLE, execution_count=1),

@@ -5,8 +5,6 @@ import re
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from casebook.cells.verdict import renewed
-
 from .. import notebook
 
 ENDING = re.compile(r"(?:^|\n)as expected: ([^\n]+)\n?$")
@@ -31,7 +29,7 @@ def classify(block: nodes.literal_block) -> None:
 
 def mark(block: nodes.literal_block) -> None:
     """Put the line `as expected: TypeError` below its block."""
-    text = renewed(block.astext())
+    text = block.astext()
     if found := ENDING.search(text):
         rest = text[: found.start()]
         name = nodes.strong("", found[1])
