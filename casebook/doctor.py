@@ -255,8 +255,8 @@ CASES: tuple[Case, ...] = (
             Range('numba-cuda-mlir', oldest='0.3.0', fixed='0.5.3'),
         ),
         (
-            'pip install "numba-cuda-mlir[cu12]==0.6.0" (or [cu13]), then test the '
-            'kernels against numba-cuda'
+            'Go back: pip install "numba-cuda[cu12]==0.30.4" "numpy<2.5"; or 0.6.0 plus '
+            'the rewrite list'
         ),
         '06-one-import',
     ),
@@ -308,8 +308,8 @@ CASES: tuple[Case, ...] = (
     Case(
         '07-freed-in-flight',
         (
-            'Wrong numbers, no message: cuda.core gives away the memory of a dropped '
-            'buffer while a kernel still writes to it'
+            'cuda.core gives away the memory of a dropped buffer while a kernel still '
+            'writes to it: wrong numbers, no message'
         ),
         (
             Range('cuda-core', oldest='0.1.1', fixed='0.4.0'),
@@ -327,15 +327,15 @@ CASES: tuple[Case, ...] = (
     Case(
         '07-second-stream',
         (
-            'Wrong numbers, no message: an array was dropped while a second stream still '
-            'used it, and its memory is used again'
+            'Array made on stream home, used on stream guest, dropped before guest '
+            'finished: wrong numbers, no message'
         ),
         (
             Range('cupy', oldest='4.0.0', newest='14.2.0', everywhere=True),
             Range('cuda-core', oldest='0.4.0', newest='1.2.2', everywhere=True),
         ),
         (
-            'Before the last name goes, home.wait_event(guest.record()); in cuda.core '
+            'Before dropping it: CuPy home.wait_event(guest.record()); cuda.core '
             'home.wait(guest)'
         ),
         '07-freed-in-flight',
@@ -488,8 +488,8 @@ CASES: tuple[Case, ...] = (
             Range('cupy', oldest='14.2.0', newest='14.2.0', everywhere=True),
         ),
         (
-            'cp.cumsum(x.ravel(), axis=0); for the others add integers, cp.rint(x * '
-            'scale).astype(cp.int64)'
+            'cp.cumsum(x.ravel(), axis=0); others: add cp.rint(x * scale) as int64, '
+            'divide back; in tests, a tolerance'
         ),
         '16-sums-that-vary',
     ),
@@ -764,8 +764,8 @@ COMBINATIONS: dict[str, tuple[str, str, str]] = {
             'NVJITLINK_ERROR_PTX_COMPILE'
         ),
         (
-            'pip install -U "nvidia-nvjitlink<14"; for CUDA 12 pip install -U nvidia-'
-            'nvjitlink-cu12'
+            'CUDA 12: pip install -U nvidia-nvjitlink-cu12; CUDA 13: pip install -U '
+            '"nvidia-nvjitlink<14"; never both'
         ),
         '08-newer',
     ),
