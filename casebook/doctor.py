@@ -553,8 +553,8 @@ CASES: tuple[Case, ...] = (
     Case(
         '20-barrier-hang',
         (
-            'A kernel with a barrier in the condition of a loop never ends, on Python '
-            '3.10 to 3.13; no message'
+            'A kernel with a barrier, such as syncthreads_or, in the condition of a loop '
+            'never ends (Python 3.10 to 3.13)'
         ),
         (
             Range('numba-cuda', newest='0.30.4', everywhere=True),
@@ -562,7 +562,10 @@ CASES: tuple[Case, ...] = (
             Range('the CUDA target built into numba',
                 oldest='0.57.0', newest='0.68.1', everywhere=True),
         ),
-        'Call the barrier in the body of the loop: while True:, barrier, then break',
+        (
+            'Call the barrier in the body: while True:, then if not '
+            'cuda.syncthreads_or(…): break'
+        ),
         '20-barrier-hang',
     ),
     Case(
@@ -587,8 +590,8 @@ CASES: tuple[Case, ...] = (
             Range('cupy', oldest='13.0.0', newest='14.2.0', everywhere=True),
         ),
         (
-            'cupy.ElementwiseKernel(…)(x, y, block_size=256) where the memory is fast; '
-            'measure first'
+            'Rewrite the formula in C: cupy.ElementwiseKernel(…), called with '
+            'block_size=256; measure first'
         ),
         '22-fuse-and-memory',
     ),
@@ -607,11 +610,17 @@ CASES: tuple[Case, ...] = (
     ),
     Case(
         '24-impossible-draw',
-        'cupy.random draws more from an urn than there is, and the kernel never ends',
+        (
+            'hypergeometric of cupy.random, asked for more than ngood + nbad items, never'
+            ' ends'
+        ),
         (
             Range('cupy', oldest='14.0.1', fixed='14.1.0'),
         ),
-        'assert np.all(nsample <= ngood + nbad) before the call',
+        (
+            'assert np.all(nsample <= ngood + nbad) before the call; newer releases give '
+            'wrong numbers instead'
+        ),
         '24-impossible-draw',
     ),
     Case(
@@ -685,8 +694,8 @@ CASES: tuple[Case, ...] = (
             Range('numba-cuda-mlir', oldest='0.6.0', newest='0.6.0', everywhere=True),
         ),
         (
-            'Set a flag with cuda.atomic.max; while testing, compile with '
-            '@cuda.jit(debug=True, opt=False)'
+            'For raise: cuda.atomic.max(errors, 0, i + 1), read after the launch; in '
+            'tests debug=True, opt=False'
         ),
         '30-silent-raise',
     ),
@@ -712,7 +721,7 @@ CASES: tuple[Case, ...] = (
             Range('cupy', oldest='14.2.0', newest='14.2.0', everywhere=True),
         ),
         (
-            'Filter in float64 and round: '
+            "SciPy's numbers: the function below. Nearest integer: "
             'cp.rint(uniform_filter(image.astype(cp.float64), size))'
         ),
         '39-grey-image',
@@ -727,8 +736,8 @@ CASES: tuple[Case, ...] = (
             Range('cupy', oldest='14.1.1', fixed='14.2.0'),
         ),
         (
-            'pip install "cupy-cuda12x[ctk]>=14.2,<15", or CUPY_ACCELERATORS= (empty) '
-            'before the start'
+            'Upgrade the CuPy that you have: pip install "cupy-cuda12x[ctk]>=14.2,<15" '
+            '(or cupy-cuda13x[ctk])'
         ),
         '40-short-rows',
     ),
@@ -741,7 +750,10 @@ CASES: tuple[Case, ...] = (
         (
             Range('cupy', since='14.0.0', fixed='14.1.0'),
         ),
-        'pip install "cupy-cuda12x[ctk]>=14.1,<15"',
+        (
+            'Upgrade the CuPy that you have: pip install "cupy-cuda12x[ctk]>=14.1,<15" '
+            '(or cupy-cuda13x[ctk])'
+        ),
         '43-unsigned-compare',
     ),
 )

@@ -143,8 +143,10 @@ def test_a_pinned_cell_gets_its_header_and_its_check_back():
         if not one.exercise[0].pinned or YOURS not in source:
             continue
         after = source.partition(YOURS)[2].partition("\n")[2]
-        check = next(line for line in after.splitlines() if line[:1] not in ("", " ", "#"))
-        own, found, _ = f"{answer}\n".rpartition(f"\n{check}\n")
+        lines = after.splitlines()
+        first = next(n for n, line in enumerate(lines) if line[:1] not in ("", " ", "#"))
+        begin = "\n".join(lines[first : first + 2])
+        own, found, _ = f"{answer}\n".rpartition(f"\n{begin}\n")
         assert found
         for edited in (
             answer,

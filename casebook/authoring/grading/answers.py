@@ -32,10 +32,11 @@ NOT_RUN = tuple(e.__name__ for e in (EnvironmentFailure, DownloadFailure, Missin
 YOURS = "# your code here"
 FORMULA = "=", "+", "-", "@"  # what a spreadsheet takes for one begins so
 # Run before a check: the functions that an answer has replaced, such as print, are Python's again.
+# A function that Numba compiles, with `py_func`, stands for a builtin in kernels alone.
 RESTORE = """import builtins, importlib.util
 importlib.util.module_from_spec(builtins.__spec__)
 for _ in builtins.__dict__.keys() & globals().keys():
-    _.startswith("_") or globals().pop(_)
+    _.startswith("_") or hasattr(globals()[_], "py_func") or globals().pop(_)
 """
 
 
@@ -199,7 +200,8 @@ def restored(source: str, answer: str) -> str:
     after = source.partition(YOURS)[2].partition("\n")[2]
     check = after[re.search(r"(?m)^[^\s#]", after).start() :]  # type: ignore[union-attr]
     body = BLOCK.sub("", re.sub(r"\A%%\w+.*\n", "", answer), count=1)
-    before, found, _ = f"\n{body}\n".rpartition(f"\n{check.partition(chr(10))[0]}\n")
+    first = "\n".join(check.split("\n", 2)[:2])  # one line may stand in an answer, too
+    before, found, _ = f"\n{body}\n".rpartition(f"\n{first}\n")
     return f"{lead}{before.removeprefix(chr(10)) if found else body}\n{RESTORE}{check}"
 
 

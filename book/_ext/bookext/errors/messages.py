@@ -19,6 +19,7 @@ from .general import General, general
 OWN = ("The symptom", "Without a GPU")  # sections whose failures are the case itself
 FOLDED = re.compile(r"… \d+ frames? in (.*)")
 TYPE = re.compile(r"^(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning): ")
+SUGGESTED = re.compile(r"\. Did you mean: '\w+'\?$")  # by Python, from 3.12 on for modules
 PLACE = re.compile(r"^\S+\(\d+\): ")  # of a compiler: `default_program(5): `
 TYPES = re.compile(r"\b[Aa]rray\([^()]*\)|\b(?:u?int|float|complex)\d+\b|0x…|\$…|/tmp/\S+")
 WORD = re.compile(r"[A-Za-z_][\w:]*")
@@ -114,6 +115,7 @@ def messages(chapter: Chapter) -> list[Message]:
         )
         if fault := next(known, None):
             message.fault = fault.id
+            message.needs = message.needs and message.level < 2
             packages = ", ".join(releases.package for releases in fault.affected)
             if home := [name for name in libraries.named(packages) if name in message.libraries]:
                 message.wider = [name for name in message.libraries if name not in home]
@@ -147,7 +149,7 @@ def ending(cell: Cell, header: Header, named: list[str]) -> Message:
         )
     kind = header.raises or ""
     raised = cell.text.rpartition("Traceback (most recent call last):\n")[2]
-    shown = line_of(last_message(raised), header.match)
+    shown = SUGGESTED.sub("", line_of(last_message(raised), header.match))
     folded = [name for names in FOLDED.findall(raised) for name in names.split(", ")]
     # The package that the exception's type belongs to.
     home = re.findall(rf"(?m)^(\w+)\.[\w.]*\b{kind}\b", raised)
