@@ -686,8 +686,8 @@ CASES: tuple[Case, ...] = (
     Case(
         '30-silent-raise',
         (
-            'A kernel with raise or assert meets bad input; no exception, and that '
-            "thread's result is missing"
+            'raise ValueError or assert in a CUDA kernel does nothing: it is ignored, and'
+            " that thread's result is missing"
         ),
         (
             Range('numba-cuda', oldest='0.30.4', newest='0.30.4', everywhere=True),
