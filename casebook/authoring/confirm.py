@@ -4,12 +4,12 @@ No output changes. The receipt gets an entry: GPU, driver, date, and how many ce
 expected. Cells that need more GPUs than there are do not run, and are not counted as ended.
 """
 
-import datetime
 from collections.abc import Sequence
 
 from casebook.authoring import chapters, receipts
 from casebook.authoring.chapters import Chapter
 from casebook.authoring.execute import run, this_gpu
+from casebook.authoring.releases import evidence
 from casebook.cells.notebook import Confirmation
 from casebook.environments.gpu import Gpu
 from casebook.errors import CasebookError
@@ -41,7 +41,7 @@ def confirm_one(book: Chapter, found: Gpu) -> Confirmation:
         gpu=found.name,
         compute_capability=found.compute_capability,
         driver=found.driver,
-        date=datetime.datetime.now(datetime.UTC).date().isoformat(),
+        date=evidence.today(),
         ended=len(book.cells) - len(skipped),
         cells=len(book.cells),
         code=receipts.code(book),

@@ -4,7 +4,6 @@ The stored form is normalised: an unchanged chapter that is run again differs on
 and in cells tagged nbval-ignore-output.
 """
 
-import datetime
 import os
 import platform
 import re
@@ -18,6 +17,7 @@ from nbformat import NotebookNode
 from casebook.authoring import publish, receipts
 from casebook.authoring.chapters import Chapter
 from casebook.authoring.checks.code import written_problems
+from casebook.authoring.releases import evidence
 from casebook.cells.repository import ROOT
 from casebook.environments import gpu
 from casebook.errors import CasebookError
@@ -50,7 +50,7 @@ def execute(chapter: Chapter) -> None:
         "compute_capability": found.compute_capability,
         "driver": found.driver,
         "python": platform.python_version(),
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "date": evidence.today(),
         "seconds": seconds,
         "environment": receipts.environment(chapter),
         "modules": receipts.modules(chapter),
