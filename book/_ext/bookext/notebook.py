@@ -1,7 +1,8 @@
 """From a page's document tree to the notebook behind it."""
 
+import csv
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -71,3 +72,19 @@ def link(
 def html(markup: str) -> nodes.raw:
     """A node that holds HTML."""
     return nodes.raw("", markup, format="html")
+
+
+def offer_file(
+    app: Sphinx, name: str, columns: list[str], rows: Callable[[Chapter], Iterable[Mapping]]
+) -> None:
+    """Write a CSV file of the site at the end of its build: the rows of each chapter, in order."""
+
+    def write(app: Sphinx, exception: Exception | None) -> None:
+        if not exception and app.builder.name == "html":
+            with (Path(app.outdir) / name).open("w", newline="", encoding="utf8") as file:
+                sheet = csv.DictWriter(file, columns)
+                sheet.writeheader()
+                for chapter in chapters(app.env):
+                    sheet.writerows(rows(chapter))
+
+    app.connect("build-finished", write)

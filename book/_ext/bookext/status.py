@@ -1,8 +1,6 @@
 """The status page's table, through the directive `status`: each chapter and the GPUs it ran on."""
 
-import csv
 from collections.abc import Iterator
-from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -76,25 +74,15 @@ def row(*cells: str | nodes.Node) -> nodes.row:
     return nodes.row("", *(nodes.entry("", one) for one in inside))
 
 
-def runs(chapter: Chapter) -> Iterator[list[object]]:
+def runs(chapter: Chapter) -> Iterator[dict[str, object]]:
     """A line for the run of the outputs and for each on another GPU."""
     if chapter.receipt:
         count = len(chapter.receipt["cells"])
         own: dict[str, object] = {**chapter.receipt, "ended": count, "cells": count}
         for outputs, one in [("yes", own), *(("no", one) for one in confirmed(chapter))]:
-            yield [chapter.name, outputs, *(one[key] for key in KEYS)]
-
-
-def write_file(app: Sphinx, exception: Exception | None) -> None:
-    """Every run on a GPU, as a file."""
-    if not exception and app.builder.name == "html":
-        with (Path(app.outdir) / FILE).open("w", newline="", encoding="utf8") as file:
-            sheet = csv.writer(file)
-            sheet.writerow(["case", "outputs", *KEYS])
-            for chapter in notebook.chapters(app.env):
-                sheet.writerows(runs(chapter))
+            yield {"case": chapter.name, "outputs": outputs} | {key: one[key] for key in KEYS}
 
 
 def setup(app: Sphinx) -> None:
     app.add_directive("status", Status)
-    app.connect("build-finished", write_file)
+    notebook.offer_file(app, FILE, ["case", "outputs", *KEYS], runs)

@@ -1,6 +1,5 @@
 """What each release does: strips in *How we know*, and the page Versions with its file."""
 
-import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, fields, replace
@@ -211,18 +210,13 @@ def about(rows: list[Row]) -> list[str]:
     return [rows[0].released, *(max(some, key=Version, default="–") for some in (pythons, numpys))]
 
 
-def write_file(app: Sphinx, exception: Exception | None) -> None:
-    """Every row, as a file."""
-    if not exception and app.builder.name == "html":
-        with (Path(app.outdir) / FILE).open("w", newline="", encoding="utf8") as file:
-            sheet = csv.DictWriter(file, [field.name for field in fields(Row)])
-            sheet.writeheader()
-            for chapter in notebook.chapters(app.env):
-                rows = map(asdict, evidence.rows(chapter))
-                sheet.writerows(row | {"closure": " ".join(row["closure"])} for row in rows)
+def lines_of_file(chapter: Chapter) -> Iterator[dict[str, object]]:
+    """Every row of a chapter."""
+    for row in map(asdict, evidence.rows(chapter)):
+        yield row | {"closure": " ".join(row["closure"])}
 
 
 def setup(app: Sphinx) -> None:
     app.add_directive("versions", Versions)
     app.connect("doctree-read", show_strips, priority=600)
-    app.connect("build-finished", write_file)
+    notebook.offer_file(app, FILE, [field.name for field in fields(Row)], lines_of_file)
