@@ -66,8 +66,9 @@ def take_turns(number: int) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """As many as processors; each worker more costs the time to collect all tests."""
-    return len(os.sched_getaffinity(0))
+    """One more than processors: on two, some test nearly always waits for something else than them,
+    a time limit or a disk. Each worker more costs the time to collect all tests."""
+    return len(os.sched_getaffinity(0)) + 1
 
 
 @pytest.hookimpl(trylast=True)

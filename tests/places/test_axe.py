@@ -1,7 +1,7 @@
-"""Accessibility: axe over every page of the site, wide and narrow, light and dark."""
+"""Every page of the site, wide and narrow: axe, light and dark, and what to do first."""
 
 import pytest
-from page_checks import COLOURS, EVERY_RULE, PHONE, WIDE, names, violations
+from page_checks import COLOURS, EVERY_RULE, PHONE, WIDE, hidden_do, names, violations
 
 
 @pytest.mark.timeout(1800)
@@ -11,6 +11,7 @@ def test_every_page_is_accessible(visit, server, site):
         for screen in (PHONE, WIDE):
             page.set_viewport_size(screen)  # first: the theme makes focusable what then scrolls
             page.goto(f"{server}/{name}.html")
+            problems += hidden_do(page)
             problems += violations(page, EVERY_RULE)
         page.emulate_media(color_scheme="dark")
         problems += violations(page, COLOURS)

@@ -41,8 +41,7 @@ def test_every_page_works_on_a_phone(visit, server, site):
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             problems.append(f"{name}: wider than the screen")
         problems += [f"{name}: {part}" for part in page.evaluate(CLIPPED)]
-        if name.startswith("notebooks/"):
-            problems += hidden_do(page)
+        problems += hidden_do(page)
         if name in KINDS:
             problems += violations(page, EVERY_RULE)
             page.evaluate("document.documentElement.dataset.theme = 'dark'")
