@@ -48,14 +48,8 @@ LIBRARIES = {
         ),
         card="numba(?!-cuda-mlir)",
         mention=r"\bnumba\b|\bcuda\.jit\b",
-        packages=(
-            "numba-cuda",
-            "numba",
-        ),
-        folded=(
-            "numba",
-            "numba_cuda",
-        ),
+        packages=("numba-cuda", "numba"),
+        folded=("numba", "numba_cuda"),
     ),
     "mlir": Library(
         label="numba-cuda-mlir",
@@ -77,11 +71,7 @@ LIBRARIES = {
         card="cupy",
         mention=r"\bcupyx?\b",
         packages=("cupy-cuda12x",),
-        folded=(
-            "cupy",
-            "cupy_backends",
-            "cupyx",
-        ),
+        folded=("cupy", "cupy_backends", "cupyx"),
         authored=r"raw(?:kernel|module)|_core[./]raw\b|compile_with_cache",
     ),
     "cuda-python": Library(
@@ -93,14 +83,8 @@ LIBRARIES = {
         ),
         card="cuda[.-](?:core|bindings)",
         mention=r"\bcuda[.-](?:core|bindings|python)\b",
-        packages=(
-            "cuda-core",
-            "cuda-bindings",
-        ),
-        beside=(
-            "numba",
-            "mlir",
-        ),
+        packages=("cuda-core", "cuda-bindings"),
+        beside=("numba", "mlir"),
         folded=("cuda",),
     ),
     "nanobind": Library(

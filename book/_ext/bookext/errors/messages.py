@@ -101,19 +101,16 @@ def messages(chapter: Chapter) -> list[Message]:
                 or any(words in made.text for words in card)
             )
             message.cells.append((cell.number, section))
-    for words in card:
-        found.setdefault(words, from_words(words, named))
-    for message in wild(chapter):
+    told = [from_words(words, named) for words in card]
+    for seen in chapter.sidecar.get("wordings", ()):
+        told.append(from_words(seen["text"].strip(), named, seen["link"], seen.get("if", "")))
+    for message in told:
         found.setdefault(message.text, message)
     for message in found.values():
         message.compiler = bool(COMPILER.search(message.text))
         message.general = next((one.id for one in general() if says_no_more(message, one)), "")
-        known = (
-            one
-            for words, one in card.items()
-            if TYPES.sub("…", words) in TYPES.sub("…", message.text)
-        )
-        if fault := next(known, None):
+        text = TYPES.sub("…", message.text)
+        if fault := next((card[words] for words in card if TYPES.sub("…", words) in text), None):
             message.fault = fault.id
             message.needs = message.needs and message.level < 2
             packages = ", ".join(releases.package for releases in fault.affected)
@@ -126,9 +123,8 @@ def messages(chapter: Chapter) -> list[Message]:
 def says_no_more(message: Message, general: General) -> bool:
     """Whether a message has the words of a general error, and none of weight beside."""
     words = re.compile(general.words, re.IGNORECASE)
-    return bool(words.search(message.text)) and (
-        weight(CALLED.sub("", words.sub("", message.said))) < 2
-    )
+    rest = CALLED.sub("", words.sub("", message.said))
+    return bool(words.search(message.text)) and weight(rest) < 2
 
 
 def sections(chapter: Chapter) -> Iterator[tuple[Cell, str]]:
@@ -171,10 +167,7 @@ def ending(cell: Cell, header: Header, named: list[str]) -> Message:
 
 def last_message(raised: str) -> str:
     """Message of the exception that a traceback ends with."""
-    found = re.search(
-        r"(?ms)^[\w.]+: (.*?)\n*^(?:exit status 1|as expected: .*)$",
-        raised + ("" if raised.endswith("\n") else "\n"),
-    )
+    found = re.search(r"(?ms)^[\w.]+: (.*?)\n*^(?:exit status 1|as expected: .*)$", raised)
     found = found or re.search(r"(?ms)^[\w.]+(?:Error|Exception|Warning)\w*: (.*)", raised)
     return found[1].strip() if found else ""
 
@@ -225,10 +218,3 @@ def from_words(words: str, named: list[str], link: str = "", condition: str = ""
     """A message that is given by its words."""
     said = PLACE.sub("", TYPE.sub("", words))
     return Message(words, said, level(said), libraries=named, link=link, condition=condition)
-
-
-def wild(chapter: Chapter) -> Iterator[Message]:
-    """The wordings that were seen elsewhere."""
-    named = libraries.of_chapter(chapter)
-    for seen in chapter.sidecar.get("wordings", ()):
-        yield from_words(seen["text"].strip(), named, seen["link"], seen.get("if", ""))
