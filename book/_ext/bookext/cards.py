@@ -21,10 +21,10 @@ CHOICE = '<label><input type="radio" name="{group}" value="{value}"{first}> {lab
 
 def style_card(app: Sphinx, tree: nodes.document) -> None:
     """The first table of a chapter is its card, and the paragraph after it tells the rest."""
-    chapter = notebook.chapter(app, app.env.docname)
+    chapter = notebook.chapter(tree)
     if not chapter:
         return
-    number = notebook.number(app.env.docname)
+    number = notebook.number(chapter.name)
     tree.insert(0, notebook.html(f'<p class="case-number">Case {number}</p>'))
     if table := next(tree.findall(nodes.table), None):
         table["classes"].append("case-card")

@@ -10,14 +10,13 @@ from pathlib import Path
 from fontTools import subset
 from sphinx.application import Sphinx
 
+from . import notebook
+
 RULE = re.compile(r'((?:\.fa-[\w-]+:{1,2}before,?)+)\{content:"\\([0-9a-f]+)"\}')
 
 
-def finish(app: Sphinx, exception: Exception | None) -> None:
+def finish(app: Sphinx, out: Path) -> None:
     """Replace each icon font by its part that is in use."""
-    if exception or app.builder.name != "html":
-        return
-    out = Path(app.outdir)
     folders = "*.html", "*/*.html", "_static/scripts/*.js"
     text = "".join(path.read_text("utf8") for folder in folders for path in out.glob(folder))
     used = set(re.findall(r"\bfa-[a-z][\w-]*", text))
@@ -39,4 +38,4 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     logging.getLogger("fontTools").setLevel(logging.WARNING)
-    app.connect("build-finished", finish, priority=900)
+    notebook.when_built(app, finish, 900)

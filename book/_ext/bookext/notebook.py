@@ -15,9 +15,9 @@ from casebook.authoring.chapters import Cell, Chapter
 read = functools.cache(Chapter)  # by path: a build reads each notebook once
 
 
-def chapter(app: Sphinx, docname: str) -> Chapter | None:
+def chapter(tree: nodes.document) -> Chapter | None:
     """The Chapter behind a page, or None where the page is no notebook."""
-    path = Path(app.env.doc2path(docname))
+    path = Path(tree["source"])
     return read(path) if path.suffix == ".ipynb" else None
 
 
@@ -35,17 +35,12 @@ def number(docname: str) -> str:
     return Path(docname).name.partition("-")[0]
 
 
-def cells(tree: nodes.document, chapter: Chapter) -> Iterator[tuple[Cell, nodes.container]]:
-    """Pairs of a code cell and the container that shows it."""
-    numbered = iter(chapter.cells)
-    by_index = {
-        index: next(numbered)
-        for index, node in enumerate(chapter.notebook.cells)
-        if node.cell_type == "code"
-    }
-    for container in list(tree.findall(nodes.container)):
-        if container.get("nb_element") == "cell_code":
-            yield by_index[container["cell_index"]], container
+def cells(tree: nodes.document) -> Iterator[tuple[Cell, nodes.container]]:
+    """Pairs of a code cell and the container that shows it; none where the page is no notebook."""
+    if found := chapter(tree):
+        containers = list(tree.findall(nodes.container))
+        shown = [one for one in containers if one.get("nb_element") == "cell_code"]
+        yield from zip(found.cells, shown, strict=True)
 
 
 def has_drawing(cell: Cell) -> bool:
@@ -74,17 +69,26 @@ def html(markup: str) -> nodes.raw:
     return nodes.raw("", markup, format="html")
 
 
+def when_built(app: Sphinx, finish: Callable[[Sphinx, Path], None], priority: int = 500) -> None:
+    """Have a function called with the folder of the site, at the end of its build."""
+
+    def call(app: Sphinx, exception: Exception | None) -> None:
+        if not exception and app.builder.name == "html":
+            finish(app, Path(app.outdir))
+
+    app.connect("build-finished", call, priority)
+
+
 def offer_file(
     app: Sphinx, name: str, columns: list[str], rows: Callable[[Chapter], Iterable[Mapping]]
 ) -> None:
     """Write a CSV file of the site at the end of its build: the rows of each chapter, in order."""
 
-    def write(app: Sphinx, exception: Exception | None) -> None:
-        if not exception and app.builder.name == "html":
-            with (Path(app.outdir) / name).open("w", newline="", encoding="utf8") as file:
-                sheet = csv.DictWriter(file, columns)
-                sheet.writeheader()
-                for chapter in chapters(app.env):
-                    sheet.writerows(rows(chapter))
+    def write(app: Sphinx, out: Path) -> None:
+        with (out / name).open("w", newline="", encoding="utf8") as file:
+            sheet = csv.DictWriter(file, columns)
+            sheet.writeheader()
+            for chapter in chapters(app.env):
+                sheet.writerows(rows(chapter))
 
-    app.connect("build-finished", write)
+    when_built(app, write)

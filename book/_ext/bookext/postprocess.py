@@ -88,18 +88,14 @@ def state_policy(
 
 def describe_plots(app: Sphinx, tree: nodes.document, docname: str) -> None:
     """A plot's description is the paragraph before its cell, as the chapters' authors are told."""
-    chapter = notebook.chapter(app, docname)
-    for _, container in notebook.cells(tree, chapter) if chapter else ():
+    for _, container in notebook.cells(tree):
         before = container.parent[max(container.parent.index(container) - 1, 0)]
         described = isinstance(before, nodes.paragraph)
         for image in container.findall(nodes.image):
             image["alt"] = before.astext() if described else "Plot of the cell above"
 
 
-def finish(app: Sphinx, exception: Exception | None) -> None:
-    if exception or app.builder.name != "html":
-        return
-    out = Path(app.outdir)
+def finish(app: Sphinx, out: Path) -> None:
     for page in out.rglob("*.html"):
         rewrite(page)
     for unused in (path for name in UNUSED for path in out.glob(f"_static/{name}")):
@@ -124,4 +120,4 @@ def rewrite(page: Path) -> None:
 def setup(app: Sphinx) -> None:
     app.connect("doctree-resolved", describe_plots)
     app.connect("html-page-context", state_policy, priority=900)
-    app.connect("build-finished", finish)
+    notebook.when_built(app, finish)

@@ -7,6 +7,7 @@ from sphinx.application import Sphinx
 
 from casebook.authoring.chapters import Chapter
 from casebook.authoring.receipts import receipt_problems
+from casebook.cells.notebook import gpus_of
 
 from . import notebook
 
@@ -25,8 +26,7 @@ STALE = "Something was edited after this run: parts of the page may not come fro
 
 def show(app: Sphinx, tree: nodes.document) -> None:
     """Append the receipt to a chapter's page."""
-    chapter = notebook.chapter(app, app.env.docname)
-    if chapter:
+    if chapter := notebook.chapter(tree):
         tree.children[-1] += notebook.html(markup(chapter))
 
 
@@ -35,9 +35,9 @@ def markup(chapter: Chapter) -> str:
     receipt = chapter.receipt
     if not receipt:
         return NONE
-    many = f"{receipt['gpus']} × " if receipt.get("gpus", 1) > 1 else ""
+    gpus = gpus_of(receipt).removeprefix("an ")
     rows = {
-        "GPU": f"{many}{receipt['gpu']}, compute capability {receipt['compute_capability']}",
+        "GPU": f"{gpus}, compute capability {receipt['compute_capability']}",
         "Driver": receipt["driver"],
         "Python": receipt["python"],
         "Date": receipt["date"],

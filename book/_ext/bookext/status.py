@@ -22,7 +22,7 @@ class Status(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()
-        chapters = list(notebook.chapters(self.env))
+        chapters = notebook.chapters(self.env)
         gpus = sorted({one["gpu"] for chapter in chapters for one in confirmed(chapter)})
         columns = (*COLUMNS, *gpus)
         group = nodes.tgroup(

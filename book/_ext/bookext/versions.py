@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, fields, replace
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -57,15 +58,10 @@ def anchor(row: Row) -> str:
     return f"{row.library}-{row.release}".replace(".", "-")
 
 
-def by(rows: Iterable[Row], *names: str) -> list[tuple[tuple[str, ...], list[Row]]]:
+def by(rows: Iterable[Row], *names: str) -> dict[Any, list[Row]]:
     """Rows in groups of equal attributes, in the order in which they come."""
-    pairs = ((tuple(getattr(row, name) for name in names), row) for row in rows)
-    return list(evidence.gathered(pairs).items())
-
-
-def different(rows: Iterable[Row], name: str) -> list[str]:
-    """The values of an attribute, each once, in the order in which they come."""
-    return list(dict.fromkeys(getattr(row, name) for row in rows))
+    key = attrgetter(*names)
+    return evidence.gathered((key(row), row) for row in rows)
 
 
 def span(values: Sequence[str]) -> str:
@@ -81,13 +77,12 @@ def dependency_set(level: str, as_of: str) -> str:
     return DAYS[as_of] + LEVELS[level]
 
 
-def legend(rows: Iterable[Row]) -> tuple[list[str], list[str]]:
+def legend(rows: list[Row]) -> tuple[list[str], list[str]]:
     """The outcomes that rows have; the days of today's sets, and the GPUs."""
-    rows = list(rows)
     days = sorted(row.date for row in rows if row.as_of == "today")
     notes = [f"today: {span(days)}"] if days else []
     notes += dict.fromkeys(f"GPU: {row.gpu}, driver {row.driver}" for row in rows if row.gpu)
-    seen = different(rows, "outcome")
+    seen = by(rows, "outcome")
     return [each for each in SIGNS if each in seen], notes
 
 
@@ -107,11 +102,11 @@ def render(macro: str, *values: Any) -> nodes.raw:
 
 def show_strips(app: Sphinx, tree: nodes.document) -> None:
     """Put the strips of a chapter into its section *How we know*, before the text."""
-    chapter = notebook.chapter(app, app.env.docname)
+    chapter = notebook.chapter(tree)
     for section in list(tree.findall(nodes.section)):
         if chapter and section[0].astext() == "How we know":
             app.env.note_dependency(str(evidence.path(chapter)))
-            section[1:1] = [strip(name, rows) for (name,), rows in by(runs(chapter), "library")]
+            section[1:1] = [strip(*each) for each in by(runs(chapter), "library").items()]
 
 
 def strip(library: str, rows: list[Row]) -> nodes.raw:
@@ -119,7 +114,7 @@ def strip(library: str, rows: list[Row]) -> nodes.raw:
 
     Neighbouring releases that end alike in every line share a column, sets that do so a line.
     """
-    ran = [{(row.level, row.as_of): row for row in same} for _, same in by(rows, "release")]
+    ran = [{(row.level, row.as_of): row for row in same} for same in by(rows, "release").values()]
     shared = groupby(ran, key=lambda one: {where: row.outcome for where, row in one.items()})
     columns = [list(column) for _, column in shared]
     places = sorted({where for one in ran for where in one})
@@ -171,15 +166,15 @@ class Versions(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()
         rows = [row for chapter in notebook.chapters(self.env) for row in runs(chapter)]
-        return [section(name, found) for (name,), found in sorted(by(rows, "library"))]
+        return [section(*each) for each in sorted(by(rows, "library").items())]
 
 
 def section(library: str, rows: list[Row]) -> nodes.section:
-    cases = sorted(different(rows, "case"))
-    found = sorted(by(rows, "release"), key=lambda pair: Version(pair[0][0]), reverse=True)
+    cases = sorted(by(rows, "case"))
+    found = sorted(by(rows, "release").items(), key=lambda pair: Version(pair[0]), reverse=True)
     releases = [
         (anchor(same[0]), name, [marks(same, case) for case in cases], about(same))
-        for (name,), same in found
+        for name, same in found
     ]
     numbered = {notebook.number(case): case for case in cases}
     table = render("section", library, numbered, releases, *legend(rows))
@@ -190,8 +185,8 @@ def marks(rows: list[Row], case: str) -> list[tuple[str, list[tuple[str, str]]]]
     """What a case does with a release, by level: one mark for runs alike, down to the last line."""
     mine = [row for row in rows if row.case == case]
     return [
-        (level, [mark(alike) for _, alike in by(same, "outcome", "line")])
-        for (level,), same in sorted(by(mine, "level"))
+        (level, [mark(alike) for alike in by(same, "outcome", "line").values()])
+        for level, same in sorted(by(mine, "level").items())
     ]
 
 

@@ -82,11 +82,8 @@ class Exported(SphinxDirective):
         return [line]
 
 
-def write(app: Sphinx, exception: Exception | None) -> None:
+def write(app: Sphinx, out: Path) -> None:
     """Write the files into the built site."""
-    if exception or app.builder.name != "html":
-        return
-    out = Path(app.outdir)
     (out / FOLDER).mkdir(exist_ok=True)
     for chapter in notebook.chapters(app.env):
         for cell in filter(can_leave, chapter.cells):
@@ -99,4 +96,4 @@ def write(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     app.add_js_file("export.js", loading_method="defer")
     app.add_directive("exported", Exported)
-    app.connect("build-finished", write)
+    notebook.when_built(app, write)

@@ -14,8 +14,7 @@ LONG = 40  # lines of an output that are shown at once
 
 def fold(app: Sphinx, tree: nodes.document) -> None:
     """Close cells tagged `solution` with their output, and the long outputs of other cells."""
-    chapter = notebook.chapter(app, app.env.docname)
-    for cell, container in notebook.cells(tree, chapter) if chapter else ():
+    for cell, container in notebook.cells(tree):
         lines = cell.text.count("\n")
         if "solution" in cell.tags:
             mode, shown = "all", "Solution"

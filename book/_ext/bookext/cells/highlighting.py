@@ -24,11 +24,9 @@ class CellLexer(IPython3Lexer):
 
 def name_language(app: Sphinx, tree: nodes.document) -> None:
     """Set the language of code cells, which the normal form of the notebooks leaves out."""
-    chapter = notebook.chapter(app, app.env.docname)
-    for _, container in notebook.cells(tree, chapter) if chapter else ():
-        if container.children and container[0].get("nb_element") == "cell_code_source":
-            for source in container[0].findall(nodes.literal_block):
-                source["language"] = "ipython3"
+    for _, container in notebook.cells(tree):
+        for source in container[0].findall(nodes.literal_block):
+            source["language"] = "ipython3"
 
 
 def setup(app: Sphinx) -> None:

@@ -12,10 +12,9 @@ COLUMNS = re.compile(r"\S {2,}\S|[│┃]|\|.*\|")  # a line that lines up with 
 
 
 def style(app: Sphinx, tree: nodes.document) -> None:
-    chapter = notebook.chapter(app, app.env.docname)
-    for _, container in notebook.cells(tree, chapter) if chapter else ():
-        if container.children and container[-1].get("nb_element") == "cell_code_output":
-            for block in list(container[-1].findall(nodes.literal_block)):
+    for _, container in notebook.cells(tree):
+        for output in container[1:]:  # below the source
+            for block in list(output.findall(nodes.literal_block)):
                 classify(block)
                 mark(block)
 

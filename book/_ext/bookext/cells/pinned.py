@@ -27,19 +27,19 @@ class pinned_source(nodes.literal_block):
 
 def mark(app: Sphinx, tree: nodes.document) -> None:
     """Give each %%pinned cell its line, and every code cell an anchor, `cell-7`."""
-    chapter = notebook.chapter(app, app.env.docname)
+    chapter = notebook.chapter(tree)
     if not chapter:
         return
     case = libraries.of_chapter(chapter)
     headers = [cell.header for cell in chapter.cells if cell.header]
-    for cell, container in notebook.cells(tree, chapter):
+    for cell, container in notebook.cells(tree):
         container["ids"].append(f"cell-{cell.number}")
         if cell.header_error:
             LOG.warning("cell [%s]: %s", cell.number, cell.header_error, location=app.env.docname)
         elif cell.header:
             container["classes"] += classes(cell.header)
             place = next(n for n, header in enumerate(headers) if header is cell.header)
-            around = headers[max(place - 1, 0) : place] + headers[place + 1 : place + 2]
+            around = headers[max(place - 1, 0) : place + 2]
             source = next(container.findall(nodes.literal_block))
             source.replace_self(
                 pinned_source(
@@ -86,12 +86,11 @@ def visit(translator: HTML5Translator, node: pinned_source) -> None:
     """Write the bar, the source with header and body apart, and the export; lines are numbered as
     in tracebacks."""
     text = node.rawsource
-    end = text.index("# ///\n", text.index("# /// script") + 1) + len("# ///\n")
     marked = translator.highlighter.highlight_block(text, "ipython3", location=node)
     start, pre, rest = marked.partition("<pre>")
     inside, close, after = rest.rpartition("</pre>")
     lines = inside.rstrip("\n").split("\n")
-    split = text[:end].count("\n")
+    split = text.splitlines().index("# ///") + 1
     header = "".join(f"{line}\n" for line in lines[:split])
     body = "\n".join(f'<span class="line">{line}</span>' for line in lines[split:])
     source = (
@@ -106,8 +105,7 @@ def visit(translator: HTML5Translator, node: pinned_source) -> None:
 
 def add_permalinks(app: Sphinx, tree: nodes.document, docname: str) -> None:
     """A link to itself in each code cell; after myst-nb has folded what is hidden."""
-    chapter = notebook.chapter(app, docname)
-    for cell, container in notebook.cells(tree, chapter) if chapter else ():
+    for cell, container in notebook.cells(tree):
         container.insert(0, notebook.html(PERMALINK.format(number=cell.number)))
 
 

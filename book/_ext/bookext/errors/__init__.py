@@ -17,7 +17,6 @@ from sphinx.util.docutils import SphinxDirective
 
 from casebook.authoring import publish
 from casebook.authoring.chapters import Chapter
-from casebook.authoring.facts import Fault
 
 from .. import libraries, notebook
 from .general import general
@@ -72,11 +71,11 @@ class ErrorIndex(SphinxDirective):
         """What to do about each general error, with a command, and its usual cause."""
         parts: list[nodes.Node] = [nodes.title("", "Errors with many causes")]
         for one in general():
-            do, cause = (
-                nodes.paragraph("", "", *self.parse_inline(text)[0], classes=["fact"])
-                for text in (f"**{one.title}**. **Do:** {one.do}:", one.cause)
-            )
-            parts += [do, nodes.literal_block("", one.command.rstrip(), language="text"), cause]
+            parts += [
+                self.fact(f"**{one.title}**. **Do:** {one.do}:"),
+                nodes.literal_block("", one.command.rstrip(), language="text"),
+                self.fact(one.cause),
+            ]
         return nodes.section("", *parts, ids=["general"])
 
     def section(self, chapter: Chapter, found: list[Message]) -> nodes.section:
@@ -86,7 +85,7 @@ class ErrorIndex(SphinxDirective):
             f"Case {number}: ",
             notebook.link(self.env, chapter, "", *self.parse_inline(chapter.title)[0]),
         )
-        facts = [self.fact(fault) for fault in chapter.facts.faults]
+        facts = [self.fact(f"{one.see}. **Do:** {one.do}") for one in chapter.facts.faults]
         items = [self.item(chapter, message) for message in found]
         return nodes.section(
             "",
@@ -96,32 +95,25 @@ class ErrorIndex(SphinxDirective):
             ids=[f"case-{number}"],
         )
 
-    def fact(self, fault: Fault) -> nodes.paragraph:
-        """What is seen, and what to do, of one fault."""
-        parts = self.parse_inline(f"{fault.see}. **Do:** {fault.do}")[0]
-        return nodes.paragraph("", "", *parts, classes=["fact"])
+    def fact(self, text: str) -> nodes.paragraph:
+        return nodes.paragraph("", "", *self.parse_inline(text)[0], classes=["fact"])
 
     def item(self, chapter: Chapter, message: Message) -> nodes.list_item:
         """A message, and where it is shown or was seen."""
-        where = nodes.paragraph("")
-        for place, (number, section) in enumerate(message.cells):
-            where += [
-                nodes.Text(", " if place else "Shown in "),
-                notebook.link(self.env, chapter, f"cell-{number}", nodes.Text(f"cell {number}")),
-                nodes.Text(f" ({section})"),
-            ]
+        where: list[str | nodes.Node] = []
+        for number, section in message.cells:
+            link = notebook.link(self.env, chapter, f"cell-{number}", f"cell {number}")
+            where += [", " if where else "Shown in ", link, f" ({section})"]
         if message.cells:
-            where += nodes.Text(
-                "." if message.own else ". It stands beside the case: that place says what helps."
-            )
+            beside = ". It stands beside the case: that place says what helps."
+            where.append("." if message.own else beside)
         elif message.link:
-            where += [
-                nodes.Text("Seen in "),
-                nodes.reference("", message.link.removeprefix("https://"), refuri=message.link),
-            ]
+            name = message.link.removeprefix("https://")
+            where += ["Seen in ", nodes.reference("", name, refuri=message.link)]
         else:
-            where += nodes.Text("On the card of the case.")
-        return nodes.list_item("", nodes.paragraph("", "", nodes.literal("", message.text)), where)
+            where.append("On the card of the case.")
+        text = nodes.paragraph("", "", nodes.literal("", message.text))
+        return nodes.list_item("", text, notebook.element(nodes.paragraph, *where))
 
 
 def data(chapters: list[Chapter]) -> dict[str, Any]:
@@ -155,15 +147,13 @@ def case(chapter: Chapter) -> dict[str, Any]:
     }
 
 
-def write_data(app: Sphinx, exception: Exception | None) -> None:
-    if not exception and app.builder.name == "html":
-        text = json.dumps(
-            data(notebook.chapters(app.env)), ensure_ascii=False, separators=(",", ":")
-        )
-        Path(app.outdir, "_static/cases.js").write_text(f"const BOOK = {text};\n", "utf8")
+def write_data(app: Sphinx, out: Path) -> None:
+    found = data(notebook.chapters(app.env))
+    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    (out / "_static/cases.js").write_text(f"const BOOK = {text};\n", "utf8")
 
 
 def setup(app: Sphinx) -> None:
     app.add_directive("find-error", FindError)
     app.add_directive("error-index", ErrorIndex)
-    app.connect("build-finished", write_data)
+    notebook.when_built(app, write_data)
