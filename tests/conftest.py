@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import threading
-from contextlib import contextmanager
 
 import pytest
 import sample
@@ -71,20 +70,13 @@ def network(tmp_path_factory):
 
 @pytest.fixture
 def kernel(tmp_path):
-    """Starts Jupyter kernels with casebook loaded: `with kernel() as (manager, client)`."""
+    """A Jupyter kernel with casebook loaded: its manager and a client."""
     variables = {"PYTHONPATH": str(ROOT), "IPYTHONDIR": str(tmp_path / "ipython")}
-
-    @contextmanager
-    def start():
-        manager, client = start_new_kernel(env=os.environ | variables)
-        try:
-            client.execute_interactive("%load_ext casebook", timeout=60)
-            yield manager, client
-        finally:
-            client.stop_channels()
-            manager.shutdown_kernel(now=True)
-
-    return start
+    manager, client = start_new_kernel(env=os.environ | variables)
+    client.execute_interactive("%load_ext casebook", timeout=60)
+    yield manager, client
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
 
 
 @pytest.fixture

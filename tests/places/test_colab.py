@@ -8,13 +8,11 @@ import json
 import os
 import re
 import subprocess
-from contextlib import contextmanager
 
 import pytest
 import yaml
 from helpers import ROOT
-from jupyter_client.kernelspec import KernelSpecManager
-from jupyter_client.manager import KernelManager
+from jupyter_client.manager import run_kernel
 from packaging.specifiers import SpecifierSet
 
 from casebook.authoring import chapters
@@ -43,24 +41,19 @@ def python(tmp_path_factory):
 
 
 @pytest.fixture
-def kernel(python, repository, tmp_path):
-    """kernel(): a function that runs a cell and returns its text, and its error or None."""
+def run(python, repository, tmp_path, monkeypatch):
+    """run(source): the text of a cell, and its error or None."""
     git = {"KEY_0": f"url.file://{repository}.insteadOf", "VALUE_0": ADDRESS, "COUNT": "1"}
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     variables |= {f"GIT_CONFIG_{name}": value for name, value in git.items()}
     variables |= {"CUDA_VISIBLE_DEVICES": "", "PIP_NO_DEPS": "1", "IPYTHONDIR": str(tmp_path)}
 
-    @contextmanager
-    def start():
-        (tmp_path / "colab").mkdir()
-        argv = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-        spec = {"argv": argv, "display_name": "Colab", "language": "python"}
-        (tmp_path / "colab/kernel.json").write_text(json.dumps(spec))
-        specs = KernelSpecManager(kernel_dirs=[str(tmp_path)])
-        manager = KernelManager(kernel_name="colab", kernel_spec_manager=specs)
-        manager.start_kernel(cwd=str(tmp_path), env=variables)
-        client = manager.blocking_client()
-        client.start_channels()
+    argv = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    spec = {"argv": argv, "display_name": "Colab", "language": "python"}
+    (tmp_path / "kernels/colab").mkdir(parents=True)
+    (tmp_path / "kernels/colab/kernel.json").write_text(json.dumps(spec))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    with run_kernel(kernel_name="colab", cwd=str(tmp_path), env=variables) as client:
 
         def run(source):
             texts = []
@@ -70,41 +63,32 @@ def kernel(python, repository, tmp_path):
             error = f"{reply['ename']}: {reply['evalue']}" if reply["status"] == "error" else None
             return "".join(filter(None, texts)), error
 
-        try:
-            client.wait_for_ready(timeout=60)
-            yield run
-        finally:
-            client.stop_channels()
-            manager.shutdown_kernel(now=True)
-
-    return start
+        yield run
 
 
 def cell(test, *names):
     return next(c for b in chapters.load(names) for c in b.cells if c.header and test(c))
 
 
-def test_the_setup_cell_and_the_cells_below_it(kernel):
-    with kernel() as run:
-        text, error = run(chapters.load()[0].cells[0].source)
-        assert error is None, text
-        text, error = run("import casebook; print(casebook.__file__)")
-        assert "/env/lib/" in text, error
-        for name in ("01", "11"):
-            first = cell(lambda c: not c.needs_gpu and not c.varies, name)
-            assert run(first.source) == (first.text, None)
-        assert run("%%gpu\n1 / 0") == (NO_GPU + "\n", None)
-        _, error = run(cell(lambda c: c.header.build and not c.needs_gpu).source)
-        assert error.startswith("EnvironmentFailure: this cell builds native/, which is not inst")
+def test_the_setup_cell_and_the_cells_below_it(run):
+    text, error = run(chapters.load()[0].cells[0].source)
+    assert error is None, text
+    text, error = run("import casebook; print(casebook.__file__)")
+    assert "/env/lib/" in text, error
+    for name in ("01", "11"):
+        first = cell(lambda c: not c.needs_gpu and not c.varies, name)
+        assert run(first.source) == (first.text, None)
+    assert run("%%gpu\n1 / 0") == (NO_GPU + "\n", None)
+    _, error = run(cell(lambda c: c.header.build and not c.needs_gpu).source)
+    assert error.startswith("EnvironmentFailure: this cell builds native/, which is not inst")
 
 
-def test_the_clone_of_the_page_runs_cells_that_build_the_native_module(kernel, repository):
+def test_the_clone_of_the_page_runs_cells_that_build_the_native_module(run, repository):
     (clone,) = re.findall(r"(?s)```\{code-block\} ipython3\n(!git clone.*?)```", PAGE)
     builds = cell(lambda c: c.header.build and not c.needs_gpu)
-    with kernel() as run:
-        run(clone.replace("{repository}", f"file://{repository}"))
-        assert run("%load_ext casebook") == ("", None)
-        assert run(builds.source) == (builds.text, None)
+    run(clone.replace("{repository}", f"file://{repository}"))
+    assert run("%load_ext casebook") == ("", None)
+    assert run(builds.source) == (builds.text, None)
 
 
 def test_the_page_names_the_chapters_that_colabs_python_is_too_new_for():

@@ -102,13 +102,13 @@ def test_a_kernel_finds_them_after_everything_else(kernel):
 last = sys.path[-1]
 print(timing.__file__, last, sys.path.count(last), sys.excepthook.__name__, sep="\\n")"""
     texts = []
-    with kernel() as (_, client):
-        client.execute_interactive("%reload_ext casebook", timeout=60)
-        client.execute_interactive(
-            code,
-            timeout=60,
-            output_hook=lambda message: texts.append(message["content"].get("text", "")),
-        )
+    _, client = kernel
+    client.execute_interactive("%reload_ext casebook", timeout=60)
+    client.execute_interactive(
+        code,
+        timeout=60,
+        output_hook=lambda message: texts.append(message["content"].get("text", "")),
+    )
     *found, hook = "".join(texts).splitlines()
     assert found == [str(HELPERS / "timing.py"), str(FOLDERS[-1]), "1"]
     assert hook != "show"

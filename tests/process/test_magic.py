@@ -85,15 +85,15 @@ def test_cells_that_name_a_folder_share_it_when_one_fails_too(shell):
 
 def test_a_shared_folder_goes_with_the_kernel(kernel):
     said = []
-    with kernel() as (manager, client):
-        client.execute_interactive(pinned("pass", line="--folder shelf"))
-        client.execute_interactive(
-            "print(get_ipython().magics_manager.registry['PinnedMagic'].folders['shelf'].name)",
-            output_hook=lambda message: said.append(message["content"].get("text", "")),
-        )
-        folder = Path("".join(said).strip())
-        assert (folder / "cell.py").exists()
-        manager.shutdown_kernel()
+    manager, client = kernel
+    client.execute_interactive(pinned("pass", line="--folder shelf"))
+    client.execute_interactive(
+        "print(get_ipython().magics_manager.registry['PinnedMagic'].folders['shelf'].name)",
+        output_hook=lambda message: said.append(message["content"].get("text", "")),
+    )
+    folder = Path("".join(said).strip())
+    assert (folder / "cell.py").exists()
+    manager.shutdown_kernel()
     assert not folder.exists()
 
 
@@ -139,16 +139,16 @@ def test_the_driver_key(shell, monkeypatch):
 
 @pytest.mark.parametrize("kill", [False, True])
 def test_interrupting_or_killing_the_kernel_ends_script_and_child(kernel, tmp_path, kill):
-    with kernel() as (manager, client):
-        # an error would abort what comes next
-        client.execute(pinned(sleeper(tmp_path / "pids")), stop_on_error=False)
-        processes = process_ids(tmp_path / "pids")
-        assert not any(map(gone, processes))
-        manager.signal_kernel(signal.SIGKILL if kill else signal.SIGINT)
-        assert wait_until(lambda: all(map(gone, processes)))
-        if not kill:
-            reply = client.execute_interactive("6 * 7", timeout=60)
-            assert reply["content"]["status"] == "ok"
+    manager, client = kernel
+    # an error would abort what comes next
+    client.execute(pinned(sleeper(tmp_path / "pids")), stop_on_error=False)
+    processes = process_ids(tmp_path / "pids")
+    assert not any(map(gone, processes))
+    manager.signal_kernel(signal.SIGKILL if kill else signal.SIGINT)
+    assert wait_until(lambda: all(map(gone, processes)))
+    if not kill:
+        reply = client.execute_interactive("6 * 7", timeout=60)
+        assert reply["content"]["status"] == "ok"
 
 
 def test_a_new_environment_shows_progress_and_leaves_no_trace(empty_caches, kernel):
@@ -160,9 +160,9 @@ def test_a_new_environment_shows_progress_and_leaves_no_trace(empty_caches, kern
         cleared = "<cleared>" * (message["msg_type"] == "clear_output")
         shown += message["content"].get("text", cleared)
 
-    with kernel() as (_, client):
-        for _ in range(2):
-            client.execute_interactive(pinned("print('done')"), output_hook=hook, timeout=120)
+    _, client = kernel
+    for _ in range(2):
+        client.execute_interactive(pinned("print('done')"), output_hook=hook, timeout=120)
     progress, _, rest = shown.partition("<cleared>")
     assert "Making an environment of 0 packages" in progress
     assert rest == f"done\n{FINE}" * 2

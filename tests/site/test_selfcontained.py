@@ -94,27 +94,29 @@ def test_every_page_tells_the_browser_to_load_nothing_from_elsewhere(texts):
     assert policy.startswith("default-src 'self';") and not re.search(r"https?:|\*|wss?:", policy)
 
 
-@pytest.mark.parametrize(
-    ("markup", "found"),
-    [
-        ('<script src="//example.org/x.js"></script>', True),
-        ('<img srcset="https://example.org/x 2x">', True),
-        ('<link rel="preconnect" href="https://example.org">', True),
-        ('<video poster="gone.png">', True),
-        ('<a href="gone.html">', True),
-        ('<a href="#gone">', True),
-        ('<a href="JavaScript:alert()">', True),
-        ("<a href=javascript:alert()>", True),
-        ("<source src=gone.mp4>", True),
-        ('<object data="gone.pdf">', True),
-        ('<script>\nnew Image().src = ["https:", "", "example.org"].join("/")</script>', True),
-        ('<p onClick="alert()">', True),
-        ('<img src="data:x">', True),
-        ("<script>\nDOCUMENTATION_OPTIONS.pagename = 'x';</script>", False),
-        ('<a href="https://example.org">', False),
-        ('<img src="data:x" alt=""><p id="here"><a href="#here">', False),
-    ],
+WRONG = (
+    '<script src="//example.org/x.js"></script>',
+    '<img srcset="https://example.org/x 2x">',
+    '<link rel="preconnect" href="https://example.org">',
+    '<video poster="gone.png">',
+    '<a href="gone.html">',
+    '<a href="#gone">',
+    '<a href="JavaScript:alert()">',
+    "<a href=javascript:alert()>",
+    "<source src=gone.mp4>",
+    '<object data="gone.pdf">',
+    '<script>\nnew Image().src = ["https:", "", "example.org"].join("/")</script>',
+    '<p onClick="alert()">',
+    '<img src="data:x">',
 )
-def test_what_is_wrong_with_an_address_is_seen(markup, found, tmp_path):
+RIGHT = (
+    "<script>\nDOCUMENTATION_OPTIONS.pagename = 'x';</script>",
+    '<a href="https://example.org">',
+    '<img src="data:x" alt=""><p id="here"><a href="#here">',
+)
+
+
+@pytest.mark.parametrize("markup", WRONG + RIGHT)
+def test_what_is_wrong_with_an_address_is_seen(markup, tmp_path):
     (tmp_path / "page.html").touch()
-    assert any(wrong("page.html", {"page.html": Page(markup)}, tmp_path)) == found
+    assert any(wrong("page.html", {"page.html": Page(markup)}, tmp_path)) == (markup in WRONG)

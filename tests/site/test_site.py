@@ -65,11 +65,6 @@ def page(soup):
     return soup(SAMPLE)
 
 
-@pytest.fixture
-def bookext(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "book/_ext")
-
-
 def notebooks(texts):
     return {Path(name).name for name in texts if name.startswith("notebooks/")}
 
@@ -125,7 +120,8 @@ def test_header_is_complete_and_lines_are_numbered_as_in_the_traceback(page):
         ("six 1", "six 2", "numba", "six 1"),
     ],
 )
-def test_packages_that_a_line_names(bookext, monkeypatch, mine, before, case, named):
+def test_packages_that_a_line_names(monkeypatch, mine, before, case, named):
+    monkeypatch.syspath_prepend(ROOT / "book/_ext")
     from bookext.cells import summary
 
     monkeypatch.setattr(summary, "pins", lambda text: dict(map(str.split, text.split(", "))))
