@@ -219,7 +219,10 @@ CASES: tuple[Case, ...] = (
         (
             Range('cupy', since='13.2.0', fixed='13.4.1'),
         ),
-        'pip install "cupy-cuda12x>=13.4.1,<14"',
+        (
+            'x + np.float32(1) for 1 + x, np.float32(h) for a float argument; or pip '
+            'install "cupy-cuda12x>=13.4.1,<14"'
+        ),
         '04-fused-scalars',
         beside=Range('numpy', since='2.0'),
         remains=(
@@ -315,8 +318,8 @@ CASES: tuple[Case, ...] = (
             Range('cuda-core', oldest='0.1.1', fixed='0.4.0'),
         ),
         (
-            'pip install "cuda-core[cu12]>=0.4.0,<1", or free on the stream that used it:'
-            ' buffer.close(stream)'
+            'pip install "cuda-core[cu12]>=1.2", import cuda.core; or free on the stream '
+            'that used it: buffer.close(stream)'
         ),
         '07-freed-in-flight',
         remains=(
@@ -626,8 +629,8 @@ CASES: tuple[Case, ...] = (
     Case(
         '24-impossible-parameters',
         (
-            'Impossible parameters of a draw give a number without an error; beta, or a '
-            'negative number in an array, never ends'
+            'Impossible parameters of a draw give a number without an error; some, as a '
+            'negative number of beta or in an array, never end'
         ),
         (
             Range('cupy', oldest='14.2.0', newest='14.2.0', everywhere=True),

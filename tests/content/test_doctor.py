@@ -1,8 +1,10 @@
 """The doctor as a program: one broken and one fixed environment, and what the book shows of it."""
 
+import collections
 import functools
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,11 +12,12 @@ import sys
 import helpers
 import pytest
 from helpers import ROOT
+from packaging.specifiers import SpecifierSet
 
 from casebook import doctor
 from casebook.authoring import chapters
 from casebook.authoring.checks.versions import environment as machine_of
-from casebook.authoring.releases import evidence
+from casebook.authoring.releases import evidence, index
 from casebook.doctor import AFFECTED, AT_RISK, CANNOT_TELL, NOT_AFFECTED, Machine, diagnose
 from casebook.environments import gpu
 from casebook.environments import uv as tool
@@ -281,6 +284,24 @@ def test_the_ends_of_a_range_were_seen(case):
         ends = {first, part.newest or max(before, key=doctor.release, default="none")}
         seen = ends <= ill and (not part.fixed or part.fixed in well)
         assert seen != ((case.name, part.part) in NOT_SEEN), (ends - ill, part.fixed)
+
+
+WANTED = re.compile(r'"([\w-]+)(?:\[\w+\])?([<>=][^"]+)"')  # what an install line asks for
+
+
+def test_one_release_follows_all_advice():
+    """The install lines for one release do not exclude each other; of two ways, the first."""
+    known = collections.defaultdict(list)
+    for library, release in index.stored(ROOT / "notebooks"):
+        known[library].append(release)
+    for library, release in ((name, one) for name in known for one in known[name]):
+        wanted = collections.defaultdict(set)
+        for finding in diagnose(Machine("", "", {library: release, "numpy": "2.4.6"})):
+            for name, specifier in WANTED.findall(finding.fix.partition("; or ")[0]):
+                wanted[name].add(specifier)
+        for name in known.keys() & wanted.keys():
+            specifiers = SpecifierSet(",".join(wanted[name]))
+            assert any(specifiers.filter(known[name])), (library, release, name, wanted[name])
 
 
 @pytest.mark.skipif(bool(gpu.find()), reason="the page shows a machine without a driver")
