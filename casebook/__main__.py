@@ -102,6 +102,23 @@ def arguments() -> argparse.ArgumentParser:
             help=f"only with the packages as of {text}",
         )
 
+    hunt = command(
+        "hunt", "authoring.hunt.command.hunt", "search for new faults by generated programs"
+    )
+    hunt.add_argument("name", metavar="TARGET", help="a module of casebook/authoring/hunt/targets")
+    hunt.add_argument(
+        "--examples", metavar="N", type=int, default=10_000, help="default: %(default)s"
+    )
+    hunt.add_argument(
+        "--pin",
+        dest="pins",
+        metavar="NAME==VERSION",
+        action="append",
+        default=[],
+        help="another release of a package",
+    )
+    hunt.add_argument("--out", dest="folder", metavar="FOLDER", type=Path)
+
     workshop = command(
         "workshop", "authoring.commands.make_workshop", "copy the chapters without solutions"
     )

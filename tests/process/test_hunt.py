@@ -1,0 +1,111 @@
+"""The search for new faults: what differs is found and made small, a crash and a hang included."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from helpers import ROOT
+from hypothesis import strategies as st
+
+from casebook.authoring.hunt import child, command, report, search, targets
+from casebook.authoring.hunt.targets import Target
+
+SIDE = """
+import os, time
+RIGHT = {"double": lambda n: 2 * n}
+UNABLE = ("LookupError",)
+REPAIRED = {}
+
+def wrong(n):
+    if n == 77: os.abort()
+    if n == 88: time.sleep(60)
+    if n == 99: raise ArithmeticError("no ninety-nine")
+    if n == 55: raise LookupError
+    return 2 * n + (n > 200)
+
+ASKED = {"double": wrong}
+seen = lambda value, names: value
+difference = lambda right, got: "" if right == got else "numbers"
+"""
+FRAME = "def double(n):\n    return n + n + (n > 200)\n\ndef program():\n{program}\n\n"
+FRAME += "assert program() % 2 == 0\n"
+EDGES = st.sampled_from([55, 77, 88, 99]) | st.integers(0, 400)
+
+
+@pytest.fixture
+def target(tmp_path, monkeypatch):
+    """Programs whose library fails in each way. Its environment is an empty one."""
+    (tmp_path / "doubled.py").write_text(SIDE)
+    monkeypatch.setattr(child, "FOLDERS", (tmp_path,))
+    monkeypatch.setattr(search, "documented", lambda *_: "")
+    return Target("doubles", (), EDGES.map("double({})".format), FRAME, seconds=0.5)
+
+
+def test_each_kind_of_difference_is_found_and_made_small(target, tmp_path):
+    done = search.search("doubled", target, 1, 200, [], tmp_path / "store")
+    found = {each.verdict.kind: each for each in done.found}
+    assert {kind: each.program for kind, each in found.items()} == {
+        "numbers": "double(201)",
+        "crash": "double(77)",
+        "hang": "double(88)",
+        "raises ArithmeticError": "double(99)",
+    }
+    assert (found["numbers"].verdict.right, found["numbers"].verdict.got) == ("402", "403")
+    assert found["crash"].verdict.got == "SIGABRT" and done.outcomes["unable"]
+    again = search.search("doubled", target, 2, 200, done.found, tmp_path / "store")
+    assert not again.found and again.outcomes["known"]
+
+
+def test_a_report_is_a_file_that_fails_with_the_fault(target, tmp_path):
+    verdict = child.Verdict("numbers", "402", "403")
+    report.write(target, [search.Difference("n = 201\ndouble(n)", verdict)], tmp_path / "out")
+    (file,) = (tmp_path / "out").iterdir()
+    assert "# right: 402\n# got:   403\n" in file.read_text()
+    ended = subprocess.run([sys.executable, file], capture_output=True, text=True)
+    assert ended.returncode == 1 and "AssertionError" in ended.stderr
+
+
+def test_a_hunt_goes_on_where_it_was_interrupted(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(command, "ROUND", 20)
+    for examples, rounds in ((40, ["1/2", "2/2"]), (60, ["3/3"]), (60, [])):
+        command.hunt("views", examples, [], tmp_path / "out")
+        assert re.findall(r"(?m)^\[(.*?)\]", capsys.readouterr().out) == rounds
+
+
+@pytest.mark.parametrize("name, kind", [("fuse", "case 25"), ("views", "shape")])
+def test_what_the_book_knows_is_found_again(name, kind, tmp_path, monkeypatch):
+    """In CuPy 14.2.0, without a GPU: numbers in narrow types, and a piece before the array."""
+    rules = search.documented
+    told = re.compile("tells it")
+    monkeypatch.setattr(
+        search, "documented", lambda *a: "" if told.search(rules(*a)) else rules(*a)
+    )
+    done = search.search(name, targets.load(name), 3, 1500, [], tmp_path)
+    assert kind in {each.verdict.kind for each in done.found}
+    assert all(len(each.program) < 250 for each in done.found)
+
+
+def test_what_is_reported_is_so():
+    """What Found here says of two faults, and that they are not found anew."""
+    x = "x = np.array([1.5, 2.5], 'float32')\nf = fuse(lambda x, s: x * s)\n"
+    for name, program, kind, got in (
+        ("fuse", x + "f(x, True)\nf(x, 1000)", "numbers", "[1.5 2.5]"),
+        ("fuse", x + "f(x, 1000)\nf(x, True)", "", "[1.5 2.5]"),
+        ("views", "a = xp.empty(3)\nxp.split(a, [-5])[1]", "shape", "'shape': [5]"),
+        ("views", "a = xp.empty(3)\nxp.split(a, [-3])[1]", "", "'shape': [3]"),
+    ):
+        with child.Child(name, targets.load(name)) as judge:
+            verdict = judge.judge(program)
+        assert verdict.kind == kind and got in verdict.got
+        assert not kind or "found.md" in search.documented(name, program, verdict)
+
+
+def test_every_target_can_be_loaded_and_has_its_side():
+    rules = (ROOT / "casebook/authoring/hunt/documented.yml").read_text()
+    for name in targets.NAMES:
+        target = targets.load(name)
+        side = (target.side or name).replace("-", "_")
+        assert (child.INSIDE / f"{side}.py").exists() and f"\n{name}:" in rules
+        assert target.header.script_block() and target.pinned(["numpy==2.0.0"]).dependencies
