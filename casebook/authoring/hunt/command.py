@@ -34,7 +34,8 @@ class State:
     @classmethod
     def of(cls, name: str, target: targets.Target) -> "State":
         """The state that an earlier run has left, or a new one."""
-        texts = [path.read_text() for path in sorted(Path(__file__).parent.rglob("*.py"))]
+        files = sorted(Path(__file__).parent.rglob("*.*"))
+        texts = [file.read_text() for file in files if file.suffix in (".py", ".yml")]
         key = digest("\n".join([*target.dependencies, *texts]))
         state = cls(cache() / "hunt" / f"{name}-{key}" / "state.json")
         if state.file.exists():

@@ -4,8 +4,20 @@ import cupy
 import no_device  # noqa: F401  arrays at a made-up address
 import numpy
 
-RIGHT, ASKED = {"xp": numpy}, {"xp": cupy}
-UNABLE = ("CUDARuntimeError", "ImportError")  # what needs a kernel has no view
+
+class Scalar(Exception):
+    """NumPy has made a scalar, where CuPy has an array without dimensions."""
+
+
+def share(one, other):
+    if isinstance(one, numpy.generic) or isinstance(other, numpy.generic):
+        raise Scalar
+    return numpy.may_share_memory(one, other)
+
+
+RIGHT = {"xp": numpy, "share": share}
+ASKED = {"xp": cupy, "share": cupy.may_share_memory}
+UNABLE = ("CUDARuntimeError", "ImportError", "Scalar")  # what needs a kernel has no view
 
 
 def seen(value, names):

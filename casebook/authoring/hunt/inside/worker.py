@@ -4,7 +4,7 @@
 
 A program is text: statements, and in the last line the expression that counts. The module named
 runs it twice, with the names in `RIGHT` and with those in `ASKED`, and brings what comes of it into
-a form that `difference` compares. Where the library raises one of `UNABLE`, nothing can be said.
+a form that `difference` compares. Where a side raises one of `UNABLE`, nothing can be said.
 `REPAIRED` has repairs of faults that are known, by name: what differs without one alone is its.
 """
 
@@ -36,7 +36,7 @@ def judge(side, program):
     """{"kind": "", …} if both sides agree, else the kind of the difference and both answers."""
     raised, right = outcome(program, side.RIGHT, side.seen)
     failed, got = outcome(program, side.ASKED, side.seen)
-    if failed in side.UNABLE:
+    if failed in side.UNABLE or raised in side.UNABLE:
         kind = "unable"
     elif raised or failed:
         kind = "" if raised and failed else f"raises {failed}" if failed else f"no {raised}"

@@ -35,6 +35,11 @@ FUNCTIONS = st.one_of(
     st.builds("xp.rollaxis({{}}, {}, {})".format, axes, axes),
     st.builds("xp.broadcast_to({{}}, {})".format, shapes),
     st.builds("xp.flip({{}}, {})".format, axes | st.none() | st.tuples(axes, axes)),
+    st.builds("xp.lib.stride_tricks.as_strided({{}}, {}, {})".format, shapes,
+              st.lists(st.sampled_from([0, 1, 2, 4, 8, -4, 16]), max_size=3).map(tuple)),
+    st.builds("xp.broadcast_arrays({{}}, xp.empty({}))[0]".format, shapes),
+    st.builds("xp.{}({{}}, {})[-1]".format, st.sampled_from(["hsplit", "vsplit", "dsplit"]),
+              st.integers(1, 3) | st.lists(st.integers(-2, 5), max_size=2)),
     st.builds("xp.rot90({{}}, {}, ({}, {}))".format, axes, axes, axes),
     st.builds("xp.{}({{}})".format, st.sampled_from(
         ["fliplr", "flipud", "atleast_1d", "atleast_2d", "atleast_3d", "ascontiguousarray",
@@ -48,15 +53,24 @@ FUNCTIONS = st.one_of(
 
 
 @st.composite
-def programs(draw: st.DrawFn) -> str:
-    shape, dtype = draw(shapes), draw(st.sampled_from(DTYPES))
+def views(draw: st.DrawFn) -> str:
+    """Some view of the array `a`."""
     text = "a"
     for _ in range(draw(st.integers(1, 3))):
         if draw(st.booleans()):
             text += draw(METHODS)
         else:
             text = draw(FUNCTIONS).format(text)
-    return f"a = xp.empty({shape}, {dtype!r}, {draw(st.sampled_from('CF'))!r})\n{text}"
+    return text
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> str:
+    """An array, and a view of it or whether two views share memory."""
+    order = draw(st.sampled_from("CF"))
+    made = f"a = xp.empty({draw(shapes)}, {draw(st.sampled_from(DTYPES))!r}, {order!r})"
+    shared = st.builds("share({}, {})".format, views(), views())
+    return f"{made}\n{draw(views() | shared)}"
 
 
 TARGET = Target(
