@@ -30,6 +30,8 @@ difference = lambda right, got: "" if right == got else "numbers"
 """
 FRAME = "def double(n):\n    return n + n + (n > 200)\n\ndef program():\n{program}\n\n"
 FRAME += "assert program() % 2 == 0\n"
+FLOAT = "x = np.array([1.5, 2.5], 'float32')\nf = fuse(lambda x, s: x * s)\n"
+BOOL = "x = np.array([True, False])\nf = fuse(lambda x, s: x + s)\n"
 EDGES = st.sampled_from([55, 77, 88, 99]) | st.integers(0, 400)
 
 
@@ -89,10 +91,10 @@ def test_what_the_book_knows_is_found_again(name, kind, tmp_path, monkeypatch):
 
 def test_what_is_reported_is_so():
     """What Found here says of two faults, and that they are not found anew."""
-    x = "x = np.array([1.5, 2.5], 'float32')\nf = fuse(lambda x, s: x * s)\n"
     for name, program, kind, got in (
-        ("fuse", x + "f(x, True)\nf(x, 1000)", "numbers", "[1.5 2.5]"),
-        ("fuse", x + "f(x, 1000)\nf(x, True)", "", "[1.5 2.5]"),
+        ("fuse", FLOAT + "f(x, True)\nf(x, 1000)", "numbers", "[1.5 2.5]"),
+        ("fuse", FLOAT + "f(x, 1000)\nf(x, True)", "", "[1.5 2.5]"),
+        ("fuse", BOOL + "f(x, 3)\nf(x, True)", "dtype", "[2 1]"),
         ("views", "a = xp.empty(3)\nxp.split(a, [-5])[1]", "shape", "'shape': [5]"),
         ("views", "a = xp.empty(3)\nxp.split(a, [-3])[1]", "", "'shape': [3]"),
     ):

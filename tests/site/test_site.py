@@ -225,6 +225,19 @@ def test_status_has_a_row_for_each_chapter(soup):
     assert "6 of 7 cells" in rows[-2]
 
 
+def test_status_shows_what_was_hunted(soup):
+    page = soup("book/status")
+    targets = []
+    for row, figure in zip(
+        page.select("table.hunts tbody tr"), page.select("figure.hunt"), strict=True
+    ):
+        about, programs, *_ = (cell.text for cell in row.select("td"))
+        targets.append(about.partition(": ")[0])
+        assert "==" in about and int(programs.replace(",", "")) >= 20_000
+        assert figure.text.startswith(f"{targets[-1]}: programs") and figure.select("rect title")
+    assert {"fuse", "memory-view", "views"} <= {*targets}
+
+
 def test_cells_offer_their_file(page, site):
     file = page.select_one("#cell-1 .export a[download]")["href"]
     assert page.select_one("#cell-1 .export button")["data-file"] == file

@@ -17,6 +17,7 @@ FEATURES = (
     "cards",
     "errors",
     "status",
+    "hunts",
     "versions",
     "teach",
     "receipt",

@@ -1,6 +1,6 @@
 """The status page's table, through the directive `status`: each chapter and the GPUs it ran on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -25,21 +25,14 @@ class Status(SphinxDirective):
         chapters = notebook.chapters(self.env)
         gpus = sorted({one["gpu"] for chapter in chapters for one in confirmed(chapter)})
         columns = (*COLUMNS, *gpus)
-        group = nodes.tgroup(
-            "",
-            *(nodes.colspec(colwidth=1) for _ in columns),
-            nodes.thead("", row(*columns)),
-            nodes.tbody("", *(self.chapter(chapter, gpus) for chapter in chapters)),
-            cols=len(columns),
-        )
-        return [nodes.table("", group, classes=["status"])]
+        return [table("status", columns, [self.chapter(chapter, gpus) for chapter in chapters])]
 
-    def chapter(self, chapter: Chapter, gpus: list[str]) -> nodes.row:
+    def chapter(self, chapter: Chapter, gpus: list[str]) -> list[str | nodes.Node]:
         title = [f"{notebook.number(chapter.name)} ", *self.parse_inline(chapter.title)[0]]
         link = notebook.link(self.env, chapter, "", *title)
         receipt = notebook.link(self.env, chapter, "receipt", standing(chapter))
         runs = {one["gpu"]: f"{one['ended']} of {one['cells']} cells" for one in confirmed(chapter)}
-        return row(link, *facts(chapter), receipt, *(runs.get(gpu, "") for gpu in gpus))
+        return [link, *facts(chapter), receipt, *(runs.get(gpu, "") for gpu in gpus)]
 
 
 def confirmed(chapter: Chapter) -> list[Confirmation]:
@@ -67,6 +60,20 @@ def standing(chapter: Chapter) -> str:
     if not chapter.receipt:
         return "none"
     return "stale" if any(receipt_problems(chapter)) else "holds"
+
+
+def table(
+    name: str, columns: Sequence[str], rows: Iterable[Sequence[str | nodes.Node]]
+) -> nodes.table:
+    """A table with a head; `name` is its class."""
+    group = nodes.tgroup(
+        "",
+        *(nodes.colspec(colwidth=1) for _ in columns),
+        nodes.thead("", row(*columns)),
+        nodes.tbody("", *(row(*cells) for cells in rows)),
+        cols=len(columns),
+    )
+    return nodes.table("", group, classes=[name])
 
 
 def row(*cells: str | nodes.Node) -> nodes.row:

@@ -11,12 +11,14 @@ from pathlib import Path
 from casebook.authoring.hunt import report, targets
 from casebook.authoring.hunt.child import Verdict
 from casebook.authoring.hunt.search import Difference, Round, search
+from casebook.authoring.releases import evidence
 from casebook.cells.repository import ROOT
 from casebook.cells.stamp import digest
 from casebook.environments import create, gpu
 from casebook.environments.store import cache
 from casebook.errors import WrongUse
 
+FILE = ROOT / "book/hunts.json"  # what was hunted, for the status page
 ROUND = 250  # programs
 
 
@@ -109,7 +111,26 @@ def hunt(name: str, examples: int, pins: list[str], folder: Path | None) -> int:
     print(
         f"{state.outcomes.total()} programs of {len(operations)} operations, {state.seconds:.0f} s"
     )
+    if not pins:
+        publish(name, target, state)
     return bool(state.found)
+
+
+def publish(name: str, target: targets.Target, state: State) -> None:
+    """Store what was hunted for the status page, with pins as they are."""
+    stored = {hunt["target"]: hunt for hunt in json.loads(FILE.read_text("utf-8"))}
+    found = gpu.find() if target.gpu else None
+    stored[name] = {
+        "target": name,
+        "library": target.dependencies[0],
+        "date": evidence.today(),
+        "gpu": found.name if found else "",
+        "seconds": round(state.seconds),
+        "new": len(state.found),
+        "outcomes": dict(sorted(state.outcomes.items())),
+        "covered": dict(sorted(state.covered.items())),
+    }
+    evidence.write(FILE, (stored[name] for name in sorted(stored)))
 
 
 def one_round(

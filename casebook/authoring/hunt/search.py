@@ -43,9 +43,10 @@ class Round:
 
 
 def operations(program: str) -> set[str]:
-    """Functions, methods and operators in the last line of a program."""
-    last = program.splitlines()[-1]
-    return {match[1] or match[2] for match in OPERATION.finditer(last)}
+    """Functions, methods and operators in the last line of a program and in its lambdas."""
+    lines = program.splitlines()
+    counted = "\n".join([*(line for line in lines[:-1] if "lambda" in line), lines[-1]])
+    return {match[1] or match[2] for match in OPERATION.finditer(counted)}
 
 
 def documented(name: str, program: str, verdict: Verdict) -> str:
