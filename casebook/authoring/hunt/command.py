@@ -77,7 +77,7 @@ def hunt(name: str, examples: int, pins: list[str], folder: Path | None) -> int:
         raise WrongUse(f"{name} needs an NVIDIA GPU, and this machine has none")
     create.make(target.header, print)
     state = State.of(name, target)
-    print(f"{name}: {target.about}; {', '.join(target.dependencies[:1] + tuple(pins))}")
+    print(f"{name}: {target.about}; {', '.join(dict.fromkeys((target.dependencies[0], *pins)))}")
     if state.rounds:
         print(f"continued: {state.rounds} rounds are done; {state.file.parent} keeps them")
     workers = len(os.sched_getaffinity(0))
