@@ -7,6 +7,7 @@ from casebook.doctor import BOOK
 from casebook.errors import WrongUse
 
 ROOT = Path(__file__).resolve().parents[2]
+HUNTS = ROOT / "book" / "hunts.json"  # what was hunted, for the Status page
 ADDRESS = BOOK.partition("/blob/")[0]
 
 

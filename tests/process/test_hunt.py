@@ -1,5 +1,6 @@
 """The search for new faults: what differs is found and made small, a crash and a hang included."""
 
+import json
 import re
 import subprocess
 import sys
@@ -71,9 +72,13 @@ def test_a_report_is_a_file_that_fails_with_the_fault(target, tmp_path):
 def test_a_hunt_goes_on_where_it_was_interrupted(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(command, "ROUND", 20)
+    monkeypatch.setattr(command, "HUNTS", tmp_path / "hunts.json")
+    command.HUNTS.write_text('[{"target": "fuse"}]')
     for examples, rounds in ((40, ["1/2", "2/2"]), (60, ["3/3"]), (60, [])):
         command.hunt("views", examples, [], tmp_path / "out")
         assert re.findall(r"(?m)^\[(.*?)\]", capsys.readouterr().out) == rounds
+    fuse, views = json.loads(command.HUNTS.read_text())
+    assert fuse == {"target": "fuse"} and sum(views["outcomes"].values()) >= 60
 
 
 @pytest.mark.parametrize("name, kind", [("fuse", "case 25"), ("views", "shape")])

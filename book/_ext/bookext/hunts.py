@@ -12,7 +12,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from casebook.authoring.hunt.command import FILE
+from casebook.cells.repository import HUNTS
 
 from . import notebook
 from .status import table
@@ -26,8 +26,8 @@ class Hunts(SphinxDirective):
     """A row for each target, and how many programs had which operation and dtype."""
 
     def run(self) -> list[nodes.Node]:
-        self.env.note_dependency(str(FILE))
-        hunts = json.loads(FILE.read_text("utf-8"))
+        self.env.note_dependency(str(HUNTS))
+        hunts = json.loads(HUNTS.read_text("utf-8"))
         return [table("hunts", COLUMNS, map(summary, hunts)), *map(picture, hunts)]
 
 

@@ -12,13 +12,12 @@ from casebook.authoring.hunt import report, targets
 from casebook.authoring.hunt.child import Verdict
 from casebook.authoring.hunt.search import Difference, Round, search
 from casebook.authoring.releases import evidence
-from casebook.cells.repository import ROOT
+from casebook.cells.repository import HUNTS, ROOT
 from casebook.cells.stamp import digest
 from casebook.environments import create, gpu
 from casebook.environments.store import cache
 from casebook.errors import WrongUse
 
-FILE = ROOT / "book/hunts.json"  # what was hunted, for the status page
 ROUND = 250  # programs
 
 
@@ -118,7 +117,7 @@ def hunt(name: str, examples: int, pins: list[str], folder: Path | None) -> int:
 
 def publish(name: str, target: targets.Target, state: State) -> None:
     """Store what was hunted for the status page, with pins as they are."""
-    stored = {hunt["target"]: hunt for hunt in json.loads(FILE.read_text("utf-8"))}
+    stored = {hunt["target"]: hunt for hunt in json.loads(HUNTS.read_text("utf-8"))}
     found = gpu.find() if target.gpu else None
     stored[name] = {
         "target": name,
@@ -130,7 +129,7 @@ def publish(name: str, target: targets.Target, state: State) -> None:
         "outcomes": dict(sorted(state.outcomes.items())),
         "covered": dict(sorted(state.covered.items())),
     }
-    evidence.write(FILE, (stored[name] for name in sorted(stored)))
+    evidence.write(HUNTS, (stored[name] for name in sorted(stored)))
 
 
 def one_round(
