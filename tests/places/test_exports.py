@@ -4,14 +4,11 @@ Run here is one cell of each library and way to end; all that can be exported ar
 """
 
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from casebook.authoring import chapters
 from casebook.environments import create, store, uv
-from casebook.environments.bytecode import share
-from casebook.environments.venv import Environment
 from casebook.errors import EnvironmentFailure
 from casebook.execution.export import export
 
@@ -26,39 +23,24 @@ def exportable():
             header = cell.header
             if header and not header.gpu and not header.build and not header.timeout_expected:
                 library = header.dependencies[0].split("==")[0] if header.dependencies else "none"
-                kind = (
-                    library,
-                    header.raises is None,
-                    header.signal,
-                    header.cuda_home,
-                    bool(header.env),
-                )
-                found.setdefault(kind, pytest.param(book, cell, id=f"{book.name}-{cell.number}"))
+                ends = header.raises is None, header.signal, header.cuda_home, bool(header.env)
+                cell_of_kind = pytest.param(book, cell, id=f"{book.name}-{cell.number}")
+                found.setdefault((library, *ends), cell_of_kind)
     return found.values()
 
 
 def uv_run(file):
     """How `uv run` on a file ended: without the network where uv has the packages, else with it."""
+    # A reader may have no toolkit, which old Numba looks for.
+    variables = uv.variables() | {"CUDA_HOME": "/nowhere"}
     for option in ("--offline", "--no-progress"):
-        if ask(file, "sync", "--quiet", option, "--script", file).returncode == 0:
-            found = ask(file, "python", "find", "--script", file)
-            assert found.returncode == 0, found.stderr
-            python = Path(found.stdout.strip())
-            share(
-                Environment.at(python.parents[1]).site, store.cache() / "bytecode"
-            )  # the cells' environments have most of it
-        ended = ask(file, "run", "--quiet", option, file)
+        command = [uv.executable(), "run", "--quiet", option, file]
+        ended = subprocess.run(
+            command, cwd=file.parent, env=variables, capture_output=True, text=True
+        )
         if ended.returncode != UV_FAILED:
             break
     return ended
-
-
-def ask(file, *command):
-    """uv, as a reader has it who finds no toolkit of the machine (old Numba looks for one)."""
-    variables = uv.variables() | {"CUDA_HOME": "/nowhere"}
-    return subprocess.run(
-        [uv.executable(), *command], cwd=file.parent, env=variables, capture_output=True, text=True
-    )
 
 
 @pytest.mark.parametrize(("book", "cell"), exportable())
