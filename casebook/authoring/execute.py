@@ -9,7 +9,6 @@ import platform
 import re
 import time
 
-import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
@@ -125,26 +124,22 @@ def run_cell(
 
 def normalise(notebook: NotebookNode) -> None:
     """Bring a notebook into the stored form: cells numbered, metadata of outputs dropped."""
-    notebook.metadata = nbformat.from_dict(
-        {
-            "kernelspec": {
-                "display_name": "Python 3 (ipykernel)",
-                "language": "python",
-                "name": "python3",
-            },
-            "language_info": {"name": "python"},
-        }
-    )
-    number = 0
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            number += 1
-            cell.execution_count = number
-            for output in cell.outputs:
-                if "execution_count" in output:
-                    output.execution_count = number
-                if "metadata" in output:
-                    output.metadata = nbformat.from_dict({})
+    notebook.metadata = {
+        "kernelspec": {
+            "display_name": "Python 3 (ipykernel)",
+            "language": "python",
+            "name": "python3",
+        },
+        "language_info": {"name": "python"},
+    }
+    code = (cell for cell in notebook.cells if cell.cell_type == "code")
+    for number, cell in enumerate(code, 1):
+        cell.execution_count = number
+        for output in cell.outputs:
+            if "execution_count" in output:
+                output.execution_count = number
+            if "metadata" in output:
+                output.metadata = {}
 
 
 def fold(notebook: NotebookNode) -> None:
@@ -154,9 +149,8 @@ def fold(notebook: NotebookNode) -> None:
     """
     for cell in notebook.cells:
         tags = cell.metadata.get("tags", [])
-        cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})
+        cell.metadata = {"tags": tags} if tags else {}
         if cell.cell_type == "code" and FOLDED & set(tags):
-            cell.metadata |= nbformat.from_dict(
-                {"cellView": "form", "jupyter": {"source_hidden": True}}
-            )
-            cell.metadata.jupyter |= {"outputs_hidden": True} if "solution" in tags else {}
+            cell.metadata.update(cellView="form", jupyter={"source_hidden": True})
+            if "solution" in tags:
+                cell.metadata.jupyter.outputs_hidden = True
