@@ -61,11 +61,14 @@ def names(site):
     return [*sorted(pages), "search", "404"]
 
 
-def hidden_do(page):
-    """A problem if the first Do of a case is not to be seen without scrolling."""
-    address, size = page.url.rpartition("/")[2], page.viewport_size
+def layout(page):
+    """What is wider than the screen or clipped, and a first Do that asks for scrolling."""
+    where = f"{page.url.rpartition('/')[2]}, {page.viewport_size['width']}"
+    if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+        yield f"{where}: wider than the screen"
+    yield from (f"{where}: {part}" for part in page.evaluate(CLIPPED))
     if "/notebooks/" in page.url and not page.evaluate(FIRST_DO):
-        yield f"{address}: at {size} the first Do is not on the screen"
+        yield f"{where}: the first Do is not on the screen"
 
 
 @functools.cache

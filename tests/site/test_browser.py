@@ -5,47 +5,30 @@ import json
 import re
 from urllib.parse import parse_qs, urlsplit
 
-import pytest
-from page_checks import (
-    CLIPPED,
-    COLOURS,
-    DESK,
-    EVERY_RULE,
-    LINES_OF_CASES,
-    PHONE,
-    hidden_do,
-    names,
-    violations,
-)
+from page_checks import COLOURS, DESK, EVERY_RULE, LINES_OF_CASES, PHONE, layout, violations
 from playwright.sync_api import expect
 from sample import LOST, MARKED, MARKUP, SAMPLE
 
 from casebook.cells.repository import ADDRESS
 
 FIRST = "notebooks/01-default-arguments"
-# One page of each kind; the sample has a cell of each kind. tests/places looks at all of them.
-KINDS = {"book/index", "book/versions", "404", SAMPLE}
+# A page of each kind; the sample has a cell of each kind. tests/places looks at all pages.
+KINDS = ("book/index", "book/versions", "book/errors", "book/status", "404", FIRST, SAMPLE)
 # Elements and attributes that only the markup of the data files can have made.
 INJECTED = """() => document.title == "owned"
   || document.querySelectorAll("[onerror], [src=x]").length
   || [...document.scripts].some(script => script.text.startsWith("document.title"))"""
 
 
-@pytest.mark.timeout(1200)
-def test_every_page_works_on_a_phone(visit, server, site):
+def test_pages_work_on_a_phone(visit, server):
     """Nothing logged, asked of others or clipped, what to do on the first screen; axe is content,
     light and dark."""
     page, problems = visit("404", viewport=PHONE), []
-    for name in names(site):
+    for name in KINDS:
         page.goto(f"{server}/{name}.html")
-        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-            problems.append(f"{name}: wider than the screen")
-        problems += [f"{name}: {part}" for part in page.evaluate(CLIPPED)]
-        problems += hidden_do(page)
-        if name in KINDS:
-            problems += violations(page, EVERY_RULE)
-            page.evaluate("document.documentElement.dataset.theme = 'dark'")
-            problems += violations(page, COLOURS)
+        problems += [*layout(page), *violations(page, EVERY_RULE)]
+        page.evaluate("document.documentElement.dataset.theme = 'dark'")
+        problems += violations(page, COLOURS)
     page = visit(SAMPLE)  # wide, with its sidebars
     problems += violations(page, EVERY_RULE)
     assert not problems, "\n".join(problems)
