@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-INTEGERS = "int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()
+INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 FLOATS = ["float16", "float32", "float64"]
 DTYPES = ["bool", *INTEGERS, *FLOATS, "complex64", "complex128"]
 CUPY = (

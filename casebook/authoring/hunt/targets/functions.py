@@ -5,21 +5,20 @@ from hypothesis import strategies as st
 from casebook.authoring.hunt.targets import Target
 from casebook.authoring.hunt.targets.arrays import CUPY, DTYPES, FLOATS, FRAME, numbers, shapes
 
-UNARY = """
-    negative absolute sign square sqrt cbrt exp expm1 log log1p sin cos tan arctan sinh tanh floor
-    ceil trunc rint isnan isinf isfinite signbit logical_not invert conj angle reciprocal spacing i0
-    sinc nan_to_num deg2rad
-""".split()
-BINARY = """
-    add subtract multiply true_divide floor_divide remainder fmod power float_power maximum minimum
-    fmax fmin hypot arctan2 copysign nextafter logaddexp logaddexp2 left_shift right_shift
-    bitwise_and bitwise_or bitwise_xor logical_and logical_xor equal less greater_equal gcd lcm
-    heaviside ldexp divmod outer kron isin searchsorted convolve correlate
-""".split()
-REDUCTIONS = """
-    sum prod max min mean std var argmax argmin all any ptp median nansum nanmax nanmean nanargmin
-    cumsum cumprod count_nonzero sort argsort diff flip unique nonzero trapezoid average
-""".split()
+UNARY = ["negative", "absolute", "sign", "square", "sqrt", "cbrt", "exp", "expm1", "log", "log1p",
+         "sin", "cos", "tan", "arctan", "sinh", "tanh", "floor", "ceil", "trunc", "rint", "isnan",
+         "isinf", "isfinite", "signbit", "logical_not", "invert", "conj", "angle", "reciprocal",
+         "spacing", "i0", "sinc", "nan_to_num", "deg2rad"]  # fmt: skip
+BINARY = ["add", "subtract", "multiply", "true_divide", "floor_divide", "remainder", "fmod",
+          "power", "float_power", "maximum", "minimum", "fmax", "fmin", "hypot", "arctan2",
+          "copysign", "nextafter", "logaddexp", "logaddexp2", "left_shift", "right_shift",
+          "bitwise_and", "bitwise_or", "bitwise_xor", "logical_and", "logical_xor", "equal",
+          "less", "greater_equal", "gcd", "lcm", "heaviside", "ldexp", "divmod",
+          "outer", "kron", "isin", "searchsorted", "convolve", "correlate"]  # fmt: skip
+REDUCTIONS = ["sum", "prod", "max", "min", "mean", "std", "var", "argmax", "argmin", "all", "any",
+              "ptp", "median", "nansum", "nanmax", "nanmean", "nanargmin", "cumsum", "cumprod",
+              "count_nonzero", "sort", "argsort", "diff", "flip", "unique", "nonzero",
+              "trapezoid", "average"]  # fmt: skip
 NDIMAGE = ["median_filter({}, 3)", "uniform_filter({}, 3)", "maximum_filter({}, 3)",
            "binary_erosion({})", "label({})[0]", "distance_transform_edt({})",
            "shift({}, 1, order=1)", "zoom({}, 2, order=1)", "gaussian_filter({}, 1.0)",
