@@ -64,18 +64,12 @@ def verdicts(*arguments, **variables):
 fake_driver = functools.cache(helpers.fake_driver)  # one build for each driver that the tests need
 
 
-def test_a_broken_environment(environments):
-    status, data, found = verdicts("--python", environments(*BROKEN))
+@pytest.mark.parametrize(("pins", "status"), [(BROKEN, AFFECTED), (FIXED, NOT_AFFECTED)])
+def test_an_environment(environments, pins, status):
+    _, data, found = verdicts("--python", environments(*pins))
     finding = found["02-grid-sync-cache"]
-    assert (status, finding["status"], data["affected"]) == (1, AFFECTED, True)
-    assert finding["fix"] and finding["chapter"].endswith("/02-grid-sync-cache.ipynb")
-
-
-def test_a_fixed_environment(environments):
-    _, data, found = verdicts("--python", environments(*FIXED))
-    finding = found["02-grid-sync-cache"]
-    assert (finding["status"], finding["fix"]) == (NOT_AFFECTED, "")
-    assert data["packages"] == dict(pin.split("==") for pin in sorted(FIXED, reverse=True))
+    assert (finding["status"], bool(finding["fix"])) == (status, status == AFFECTED)
+    assert data["packages"] == dict(pin.split("==") for pin in pins)
 
 
 def test_an_empty_environment(environments):
@@ -127,7 +121,7 @@ def test_interpreter_and_name_are_understood(environments, tmp_path):
     python = environments(*BROKEN) / "bin/python"
     (tmp_path / "reader").symlink_to(python)
     by_name = verdicts("--python", "reader", PATH=f"{tmp_path}:{os.environ['PATH']}")[1]
-    assert verdicts("--python", python)[1]["packages"] == {"numba": "0.59.0", "numpy": "1.26.4"}
+    assert verdicts("--python", python)[1]["python"] == str(python)
     assert by_name["python"] == str(tmp_path / "reader")
 
 
@@ -308,10 +302,3 @@ def test_one_release_follows_all_advice():
 def test_the_page_shows_what_the_doctor_prints(environments):
     text = run("--python", environments(*BROKEN), COLUMNS="80").stdout
     assert f"```text\n{text}```" in (ROOT / "book/run.md").read_text()
-
-
-def test_it_fits_a_terminal(environments):
-    folder = environments(*BROKEN)
-    lines = run("--python", folder, COLUMNS="80").stdout.splitlines()
-    free = "https://", str(folder), "No definition for lowering"
-    assert all(len(line) <= 80 or any(word in line for word in free) for line in lines)

@@ -33,10 +33,3 @@ def test_a_changed_line_makes_stale_what_imports_it_and_nothing_else(
             assert f"the helper module {helper} has changed" in problem
             stale.append(book.name[:2])
     assert stale == importers.split()
-
-
-def test_a_receipt_that_covers_no_modules_is_refused():
-    book = chapters.Chapter(BOOKS[0].path)
-    assert list(receipts.receipt_problems(book)) == []
-    del book.receipt["modules"]
-    assert list(receipts.receipt_problems(book)) == [": the receipt lacks modules"]

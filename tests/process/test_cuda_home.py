@@ -42,8 +42,3 @@ def test_a_wheel_that_is_missing_is_named(wheels, missing):
     sentence = f"cuda-home needs .* of the wheel nvidia-cuda-{missing}-cu12: add that package"
     with pytest.raises(EnvironmentFailure, match=sentence):
         play("", "cuda-home = true", dependencies=found)
-
-
-def test_only_cells_that_ask_get_it(wheels):
-    body = "import os; print('CUDA_HOME' in os.environ)"
-    assert play(body, dependencies=wheels).output == "False\n"

@@ -95,7 +95,7 @@ PICTURE = '{"output_type": "display_data", "metadata": {}, "data": {"image/png":
                 ": no receipt; `make execute` on a machine with a GPU makes one",
             ],
         ),
-        ('"driver": ', '"river": ', [": the receipt lacks driver"]),
+        ('"modules": ', '"module": ', [": the receipt lacks modules"]),
         (
             '"environment": "',
             '"environment": "0',

@@ -9,7 +9,7 @@ from helpers import cell, gone, process_ids, sleeper, wait_until
 
 from casebook.cells.header import read
 from casebook.environments import create, gpu
-from casebook.errors import CasebookError, GpuRequired, HeaderError, UnexpectedOutcome
+from casebook.errors import CasebookError, GpuRequired, UnexpectedOutcome
 from casebook.magics import NO_GPU
 
 pytestmark = pytest.mark.timeout(120)  # seconds: a script that nobody ends must not hold the suite
@@ -54,11 +54,6 @@ def test_an_unexpected_outcome_shows_its_sentence_and_the_end_of_the_output(shel
         f"The end of the output:\n{end}"
     )
     assert shell.names["text"].startswith("line 0\n") and shell.names["text"].endswith(end)
-
-
-def test_a_bad_header_is_an_error_of_the_cell(shell):
-    with pytest.raises(HeaderError, match="the cell has no header"):
-        shell("%%pinned\nprint(1)")
 
 
 @pytest.mark.parametrize(

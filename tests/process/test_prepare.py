@@ -14,7 +14,7 @@ from casebook.errors import DownloadFailure, EnvironmentFailure, MissingPython
 
 
 @pytest.fixture
-def made(monkeypatch, no_gpu):
+def made(monkeypatch):
     """What `prepare` creates and builds, with neither uv nor a compiler.
 
     `errors`: what is raised for a key; of several, one at each try.
@@ -30,6 +30,7 @@ def made(monkeypatch, no_gpu):
     def build(head, made, into):
         found.builds.add((head.build, head.gpu))
 
+    monkeypatch.setattr(gpu, "find", lambda: None)
     monkeypatch.setattr(prepare.create, "make", make)
     monkeypatch.setattr(prepare, "build", build)
     return found
@@ -39,21 +40,19 @@ def keys(gpu):
     return {head.environment_key for book in chapters.load() for head in book.headers(gpu=gpu)}
 
 
-@pytest.mark.parametrize("every", [False, True])
-def test_without_a_gpu_environments_of_gpu_cells_are_skipped_unless_all_are_wanted(
-    made, capsys, every
+T4 = gpu.Gpu("Tesla T4", "7.5", "550.54.15")
+
+
+@pytest.mark.parametrize(("found", "every"), [(None, False), (None, True), (T4, False)])
+def test_environments_of_gpu_cells_are_made_for_a_gpu_or_when_all_are_wanted(
+    made, monkeypatch, capsys, found, every
 ):
+    monkeypatch.setattr(gpu, "find", lambda: found)
     assert prepare.prepare([], every) == 0
-    assert made.environments == keys(gpu=every) and made.builds == {("native", False)}
-    assert ("(used only by GPU cells; no NVIDIA GPU found)" in capsys.readouterr().out) != every
-
-
-def test_with_a_gpu_it_builds_for_it_too(made):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gpu, "find", lambda: gpu.Gpu("Tesla T4", "7.5", "550.54.15"))
-        assert prepare.prepare([]) == 0
-    assert made.environments == keys(gpu=True)
-    assert made.builds == {("native", False), ("native", True)}
+    with_gpu = bool(found or every)
+    assert made.environments == keys(gpu=with_gpu)
+    assert made.builds == {("native", False), ("native", bool(found))}
+    assert ("(used only by GPU cells; no NVIDIA GPU found)" in capsys.readouterr().out) != with_gpu
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,6 @@ TIME_OUT = ("timeout = 0.5", "timeout-expected = true")
 CHILD = "os.spawnl(os.P_WAIT, sys.executable, 'python', '-c', '1/0')"
 
 
-def test_a_script_that_succeeds():
-    outcome = play("print(6 * 7)")
-    assert (outcome.status, outcome.error, outcome.output) == (0, None, "42\n")
-
-
 @pytest.mark.parametrize(
     ("body", "options"),
     [

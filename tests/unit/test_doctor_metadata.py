@@ -12,17 +12,6 @@ from hypothesis import strategies as st
 
 from casebook import doctor
 
-# No deadline: on a busy machine all examples are slow. `site` makes a folder for each example.
-settings.register_profile(
-    "here",
-    deadline=None,
-    derandomize=True,
-    database=None,
-    max_examples=60,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
-settings.load_profile("here")
-
 GOOD = b"Metadata-Version: 2.1\nName: nanobind\nVersion: 2.1.0\n\nText\n"
 CHANGES = {
     b"Text": b"\xff\xfe\xe9",
@@ -81,6 +70,14 @@ def site(tmp_path):
     return lambda: Path(tempfile.mkdtemp(dir=tmp_path))
 
 
+# No deadline: on a busy machine all examples are slow. `site` makes a folder for each example.
+@settings(
+    deadline=None,
+    derandomize=True,
+    database=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
 @given(
     st.sampled_from(["nanobind-2.1.0.dist-info", "nanobind.egg-info"]),
     st.sampled_from(["METADATA", "PKG-INFO", "none", "folder"]),
