@@ -90,7 +90,7 @@ def call(*command: str | Path) -> None:
 
 def run(*command: str | Path) -> int:
     variables = os.environ | {"VIRTUAL_ENV": str(NEW)}
-    return subprocess.run([str(part) for part in command], env=variables).returncode
+    return subprocess.run(command, env=variables).returncode
 
 
 def lists() -> dict[str, list[str]]:
@@ -104,17 +104,8 @@ def lists() -> dict[str, list[str]]:
 
 def lock() -> None:
     for name, path in LOCKS.items():
-        constraints = [] if name == "all" else ["--constraint", str(LOCKS["all"])]
-        command = [
-            str(VENV / "bin/uv"),
-            "pip",
-            "compile",
-            *COMPILE,
-            *constraints,
-            "-",
-            "-o",
-            str(path),
-        ]
+        constraints = [] if name == "all" else ["--constraint", LOCKS["all"]]
+        command = [VENV / "bin/uv", "pip", "compile", *COMPILE, *constraints, "-", "-o", path]
         subprocess.run(command, input="\n".join(lists()[name]), text=True, check=True, cwd=ROOT)
         pins = path.read_text()
         path.write_text(f"{header(name, pins)}\n{pins}")
