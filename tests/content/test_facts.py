@@ -53,9 +53,3 @@ def publish_one(copy):
 
 def said(capsys):
     return capsys.readouterr().out
-
-
-def test_publishing_twice_changes_nothing(copy):
-    before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
-    assert commands.publish_facts() == 0
-    assert {path: path.read_bytes() for path in before} == before
