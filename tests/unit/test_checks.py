@@ -346,7 +346,6 @@ FAULTS = [
         "code solution\nimport",
     ),
     ('cell [7], does not begin with "Solution: Correct"', "Solution: Correct", "Correct"),
-    ('cell [7], does not begin with "Solution: Correct"', "Solution: Correct", "Solution: Not yet"),
     (
         "cell [7], binds answer, which overwrites",
         "solution_answer = 42",

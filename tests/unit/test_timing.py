@@ -87,17 +87,12 @@ def test_one_slow_round_in_many_does_not_make_a_machine_busy():
     assert not Rounds({"a": QUIET, "b": NOISY}).alone
 
 
-@pytest.mark.parametrize("condition", [True, lambda r: r.ratio("b", "a") > 3])
-def test_on_a_quiet_machine_a_claim_that_holds_is_printed(capsys, condition):
-    Rounds({"a": QUIET, "b": [4.0] * 4}).claim("b is slower", condition)
-    assert capsys.readouterr().out == "b is slower\n"
-
-
-@pytest.mark.parametrize("condition", [False, lambda r: r.ratio("b", "a") > 5])
-def test_on_a_quiet_machine_a_claim_that_does_not_hold_is_an_error(capsys, condition):
+def test_on_a_quiet_machine_a_claim_is_printed_or_an_error(capsys):
+    rounds = Rounds({"a": QUIET, "b": [4.0] * 4})
+    rounds.claim("b is slower", True)
     with pytest.raises(AssertionError, match=r"does not hold: b is slower(?s:.*)spread"):
-        Rounds({"a": QUIET, "b": [4.0] * 4}).claim("b is slower", condition)
-    assert capsys.readouterr().out == ""
+        rounds.claim("b is slower", False)
+    assert capsys.readouterr().out == "b is slower\n"
 
 
 @pytest.mark.parametrize("condition", [True, False, lambda r: True, lambda r: False])
