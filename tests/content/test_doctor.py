@@ -9,9 +9,8 @@ import shutil
 import subprocess
 import sys
 
-import helpers
 import pytest
-from helpers import ROOT
+from helpers import ROOT, fake_driver
 from packaging.specifiers import SpecifierSet
 
 from casebook import doctor
@@ -59,9 +58,6 @@ def verdicts(*arguments, **variables):
     answer = run("--json", *arguments, **variables)
     data = json.loads(answer.stdout)
     return answer.returncode, data, {finding["name"]: finding for finding in data["findings"]}
-
-
-fake_driver = functools.cache(helpers.fake_driver)  # one build for each driver that the tests need
 
 
 @pytest.mark.parametrize(("pins", "status"), [(BROKEN, AFFECTED), (FIXED, NOT_AFFECTED)])
@@ -178,18 +174,16 @@ def test_a_machine_without_a_driver(environments):
     assert found["19-driver-580"]["status"] == CANNOT_TELL
 
 
-def test_a_driver_and_its_gpu(environments, tmp_path):
-    library = fake_driver(tmp_path, 13000, 1)
+FAKE = {"name": "NVIDIA Fake", "compute_capability": "7.5"}
+
+
+@pytest.mark.parametrize(("gpus", "problem"), [([FAKE], None), ([], "cuInit returned 100")])
+def test_a_driver_with_and_without_a_gpu(environments, tmp_path, gpus, problem):
+    library = fake_driver(tmp_path, devices=len(gpus))
     _, data, found = verdicts("--python", environments(*BROKEN), LD_LIBRARY_PATH=library)
-    assert data["gpus"] == [{"name": "NVIDIA Fake", "compute_capability": "7.5"}]
+    assert (data["gpus"], data["problem"]) == (gpus, problem)
     assert (data["driver"], data["cuda"]) == ("580.65.06", "13.0")
     assert found["19-driver-580"]["status"] == AFFECTED
-
-
-def test_a_driver_without_a_gpu(tmp_path, environments):
-    library = fake_driver(tmp_path, 13000, 0)
-    _, data, _ = verdicts("--python", environments(), LD_LIBRARY_PATH=library)
-    assert (data["gpus"], data["cuda"], data["problem"]) == ([], "13.0", "cuInit returned 100")
 
 
 # --- against the book

@@ -56,13 +56,8 @@ def found(tmp_path, monkeypatch):
 
 
 def test_rows_that_agree_with_the_doctor(found):
-    rows = [
-        entry("0.7.0", "reproduced"),
-        entry("0.8.0", "not reproduced"),
-        entry("0.8.0", "reproduced", as_of="today", numpy="1.26.4"),
-    ]
-    assert found(*rows[:2], fixed="0.8.0") == []
-    assert found(entry("0.5.0", "failed differently"), fixed="0.8.0") == []
+    ends = {"0.5.0": "failed differently", "0.7.0": "reproduced", "0.8.0": "not reproduced"}
+    assert found(*(entry(*row) for row in ends.items()), fixed="0.8.0") == []
 
 
 @pytest.mark.parametrize(
