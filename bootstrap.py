@@ -104,8 +104,9 @@ def lists() -> dict[str, list[str]]:
 
 def lock() -> None:
     for name, path in LOCKS.items():
-        constraints = [] if name == "all" else ["--constraint", LOCKS["all"]]
-        command = [VENV / "bin/uv", "pip", "compile", *COMPILE, *constraints, "-", "-o", path]
+        constraints = [] if name == "all" else ["--constraint", str(LOCKS["all"])]
+        options = [*COMPILE, *constraints, "-", "-o", str(path)]
+        command = [str(VENV / "bin/uv"), "pip", "compile", *options]
         subprocess.run(command, input="\n".join(lists()[name]), text=True, check=True, cwd=ROOT)
         pins = path.read_text()
         path.write_text(f"{header(name, pins)}\n{pins}")
