@@ -11,8 +11,6 @@ FIRST_DO = """() => {
     .getBoundingClientRect();
   return box.top >= 0 && box.bottom <= innerHeight && box.right <= innerWidth;
 }"""
-EVERY_RULE = {"resultTypes": ["violations"], "preload": False}  # best practices included
-COLOURS = EVERY_RULE | {"runOnly": ["color-contrast", "link-in-text-block"]}  # of a theme
 # Of each fault on the first page: its lines, and whether some are cut off.
 LINES_OF_CASES = """() => [...document.querySelectorAll("ul.cases .fault")].map(item => {
   item.classList.remove("other");
@@ -76,11 +74,12 @@ def script():
     return Axe().axe_script
 
 
-def violations(page, options):
-    """What axe finds on a page, a line each."""
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(script())
-        page.evaluate(THIN_OUT)
-    found = page.evaluate("options => axe.run(options).then(found => found.violations)", options)
+def violations(page):
+    """What axe finds on a page by all its rules, best practices included, a line each."""
+    page.evaluate(script())
+    page.evaluate(THIN_OUT)
+    found = page.evaluate(
+        "axe.run({resultTypes: ['violations'], preload: false}).then(found => found.violations)"
+    )
     where = f"{page.url.rpartition('/')[2]}, {page.viewport_size['width']}"
     return [f"{where}, {rule['id']}: {n['html'][:120]}" for rule in found for n in rule["nodes"]]
