@@ -1,8 +1,9 @@
 // The first page: the cases of one library and one kind, those that are about the library first, each with the fault that fits.
-// Without a script all of them are listed, with their first fault.
+// Without a choice, and without a script, all of them are listed below the captions of the contents, with their first fault.
 const filter = document.getElementById("filter");
 const list = document.querySelector("ul.cases");
-const cases = [...list.children];
+const all = [...list.children];
+const cases = all.filter(item => !item.matches(".caption"));
 const narrow = matchMedia("(max-width: 600px)");
 
 function sift() {
@@ -15,8 +16,8 @@ function sift() {
     for (const fault of faults) fault.classList.toggle("other", fault !== shown);
     item.hidden = !fits(item);
   }
-  list.append(...[...cases].sort((one, other) => main(one) - main(other)));
-  const left = [...list.children].filter(item => !item.hidden);
+  list.replaceChildren(...(chosen.length ? [...cases].sort((one, other) => main(one) - main(other)) : all));
+  const left = [...list.children].filter(item => cases.includes(item) && !item.hidden);
   filter.querySelector("[role=status]").textContent = `${left.length} ${left.length === 1 ? "case" : "cases"}`;
   return left[0];
 }

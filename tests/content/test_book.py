@@ -1,12 +1,15 @@
 """The chapters as they are stored, and what the files of the book repeat from each other."""
 
 import re
+from pathlib import Path
 
 import pytest
+import yaml
 
 from casebook.authoring import chapters
 from casebook.authoring.checks import problems
 from casebook.authoring.exercises import exercises
+from casebook.authoring.facts import kinds
 from casebook.cells import repository
 from casebook.cells.repository import ROOT
 
@@ -78,6 +81,22 @@ def test_equal_pins_share_one_environment(book):
     assert all(len(found) == 1 for found in ranges.values())
 
 
-def test_table_of_contents_lists_every_chapter():
-    listed = re.findall(r"file: (notebooks/\S+)", (ROOT / "_toc.yml").read_text())
-    assert listed == [f"notebooks/{book.name}" for book in BOOKS]
+def test_table_of_contents_lists_every_chapter_under_its_kind():
+    allowed = {
+        "Long cases": {*kinds()},
+        "Installation": {"does not start"},
+        "Wrong numbers: CuPy": {"wrong numbers"},
+        "Wrong numbers: Numba, CUDA Python": {"wrong numbers"},
+        "Crashes and hangs": {"crash", "hang"},
+        "Slow": {"slow"},
+    }
+    captions = {
+        Path(page["file"]).name: part["caption"]
+        for part in yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"]
+        for page in part["chapters"]
+        if page["file"].startswith("notebooks/")
+    }
+    assert sorted(captions) == [book.name for book in BOOKS]
+    assert not [
+        book.name for book in BOOKS if not allowed[captions[book.name]] & {*book.facts.kind}
+    ]

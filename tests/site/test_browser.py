@@ -22,7 +22,7 @@ INJECTED = """() => document.title == "owned"
 
 
 def test_pages_work_on_a_phone(visit, server):
-    """Nothing logged, asked of others or clipped, what to do on the first screen; axe is content."""
+    """Nothing logged, asked of others or clipped, what to do on the first screen; axe agrees."""
     page, problems = visit("404", viewport=PHONE, color_scheme="dark"), []
     for name in KINDS + MORE:
         page.goto(f"{server}/{name}.html")

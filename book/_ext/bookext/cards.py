@@ -1,6 +1,6 @@
 """Case cards: a chapter's own on top of its page, and all cases on the first page (`cases`)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -34,8 +34,8 @@ def style_card(app: Sphinx, tree: nodes.document) -> None:
 
 
 class Cases(SphinxDirective):
-    """A line for each case: what is seen, and what to do. A script filters them, and shows the
-    fault that fits in place of the first."""
+    """A line for each case: what is seen, and what to do, under the captions of the table of
+    contents. A script filters them, and shows the fault that fits in place of the first."""
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()
@@ -49,8 +49,17 @@ class Cases(SphinxDirective):
         shown = {kind for chapter in chapters for kind in chapter.facts.kind}
         of = {kind_class(kind): kind for kind in kinds() if kind in shown}
         groups = group("Library", about) + group("Kind", of)
-        cases = nodes.bullet_list("", *map(self.case, chapters), classes=["cases"])
+        items = [item for part in self.parts(chapters) for item in part]
+        cases = nodes.bullet_list("", *items, classes=["cases"])
         return [notebook.html(FILTER.format(groups)), cases]
+
+    def parts(self, chapters: list[Chapter]) -> Iterator[list[nodes.list_item]]:
+        """For each part of the table of contents with cases its caption, then its cases."""
+        named = {f"notebooks/{chapter.name}": chapter for chapter in chapters}
+        for part in self.env.external_site_map.root.subtrees:  # type: ignore[attr-defined]
+            if cases := [self.case(named[name]) for name in part.items if name in named]:
+                caption = nodes.paragraph("", part.caption)
+                yield [nodes.list_item("", caption, classes=["caption"]), *cases]
 
     def case(self, chapter: Chapter) -> nodes.list_item:
         """The faults of a case, of which the first, which its title is about, is shown."""
