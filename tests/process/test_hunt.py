@@ -109,6 +109,15 @@ def test_what_is_reported_is_so():
         assert not kind or "found.md" in search.documented(name, program, verdict)
 
 
+@pytest.mark.parametrize("nanobind, kind", [("2.1.0", "raises TypeError"), ("3.1.0", "")])
+def test_the_label_of_chapter_5_is_found_again(nanobind, kind):
+    """With nanobind 2.1.0 an array on the GPU says that it is on the CPU, and to_host refuses."""
+    target = targets.load("native").pinned([f"nanobind=={nanobind}"])
+    program = "a = b = c = da.ramp(3, 'float32')\nda.add_template_only(a, b)"
+    with child.Child("native", target) as judge:
+        assert judge.judge(program).kind == kind
+
+
 def test_every_target_can_be_loaded_and_has_its_side():
     rules = (ROOT / "casebook/authoring/hunt/documented.yml").read_text()
     for name in targets.NAMES:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from casebook.authoring.hunt.targets import Target
 from casebook.environments import create
+from casebook.environments.build import build
 from casebook.errors import EnvironmentFailure
 from casebook.execution.modules import FOLDERS
 from casebook.execution.script import PASSED_ON
@@ -33,10 +34,11 @@ class Child:
     def __init__(self, name: str, target: Target) -> None:
         self.target = target
         environment = create.make(target.header)
+        built = [build(target.header, environment)] if target.build else []
         kept = {key: os.environ[key] for key in PASSED_ON if key in os.environ}
         self.variables = kept | {
             "PATH": f"{environment.root / 'bin'}:/usr/bin:/bin",
-            "PYTHONPATH": ":".join(map(str, [INSIDE, *FOLDERS])),
+            "PYTHONPATH": ":".join(map(str, [*built, INSIDE, *FOLDERS])),
             "PYTHONHASHSEED": "0",
             **dict(target.env),
         }

@@ -23,12 +23,15 @@ class Target:
     gpu: bool = False
     seconds: float = 20.0  # for one program
     env: tuple[tuple[str, str], ...] = ()
+    build: str | None = None  # a folder, such as native
     side: str = ""
     python: str = ">=3.11,<3.14"
 
     @property
     def header(self) -> Header:
-        return Header(self.python, self.dependencies, gpu=self.gpu, env=dict(self.env))
+        return Header(
+            self.python, self.dependencies, gpu=self.gpu, env=dict(self.env), build=self.build
+        )
 
     def pinned(self, pins: list[str]) -> "Target":
         """The same with other pins: "cupy-cuda12x==13.4.1" takes the place of that package's."""
