@@ -6,28 +6,32 @@ from casebook.authoring.hunt.targets import Target
 from casebook.authoring.hunt.targets.views import ends, steps
 
 cuts = st.sampled_from(["", "", "[None]"]) | st.builds("[{}:{}:{}]".format, ends, ends, steps)
-tables = st.builds(
-    "{}{}".format,
-    st.builds(".reshape({}, {})".format, st.integers(0, 3), st.integers(0, 3)),
-    st.sampled_from(["", "", ".T", "[1:]", "[:, 1:]", "[::-1]", "[:, :1]", "[None]"]),
-)
-sizes = st.sampled_from([0, 1, 2, 3, 4, 6, 9])
+views = st.sampled_from(["", "", "", ".T", "[1:]", "[:, 1:]", "[::-1]", "[:, :1]", "[None]"])
 dtypes = st.sampled_from(["float32"] * 9 + ["int32", "float16", "complex64"])
 adds = st.sampled_from(["add", "add_explicit", "add_labelled", "add_template_only"])
-CALLS = st.one_of(
+VECTORS = st.one_of(
     st.builds("da.{}(a{}, b{})".format, adds, cuts, cuts),
     st.builds("da.add_into(a{}, b{}, c{})".format, cuts, cuts, cuts),
     st.builds("da.add_into(a{}, b{}, c{}, 0)".format, cuts, cuts, cuts),
-    st.builds("da.rms_norm(a{}, b{}, c{})".format, tables, cuts, tables),
-    st.builds("da.to_host(a{})".format, cuts | tables),
+    st.builds("da.to_host(a{})".format, cuts),
+)
+TABLES = st.one_of(
+    st.builds("da.rms_norm(a{}, b{}, c{})".format, views, cuts, views),
+    st.builds("da.to_host(a{})".format, views),
 )
 
 
 @st.composite
 def programs(draw: st.DrawFn) -> str:
-    """Three arrays, and one call with parts of them."""
-    arrays = st.builds("da.ramp({}, {!r})".format, sizes, dtypes)
-    return "\n".join([*(f"{name} = {draw(arrays)}" for name in "abc"), draw(CALLS)])
+    """Three arrays that mostly fit together, and one call with parts of them."""
+    rows, columns = draw(st.integers(0, 3)), draw(st.integers(0, 5))
+    vectors = draw(st.booleans())
+    shapes = [""] * 3 if vectors else [f".reshape({rows}, {columns})", ""] * 2
+    lines = []
+    for name, shape in zip("abc", shapes, strict=False):
+        size = rows * columns if shape else draw(st.sampled_from([columns, columns, 9]))
+        lines.append(f"{name} = da.ramp({size}, {draw(dtypes)!r}){shape}")
+    return "\n".join([*lines, draw(VECTORS if vectors else TABLES)])
 
 
 FRAME = """# Needs native/ and casebook/authoring/hunt/inside on the path.
