@@ -107,6 +107,12 @@ class Case:
     remains: str = ""  # what the fixed releases still do
     absent: str = ""  # what is to be said where nothing is installed
 
+    @classmethod
+    def told(cls, ranges: list[dict], beside: dict | None = None, **words: str) -> Case:
+        """The Case in the words of the table."""
+        found = tuple(Range(**one) for one in ranges)
+        return cls(ranges=found, beside=Range(**beside) if beside else None, **words)
+
     def examine(self, parts: Parts) -> Finding:
         """The Finding in an environment."""
         found = [r.judge_all(parts[r.part]) for r in self.ranges if r.part in parts]
@@ -149,655 +155,677 @@ class Finding:
     chapter: str
 
 
-# The table: written by `python -m casebook facts` from notebooks/NN-name.yml. Edit there.
-# fmt: off
-CASES: tuple[Case, ...] = (
-    Case(
-        '01-default-arguments',
-        (
-            'A device function called without its default argument does not compile: '
-            'TypeError: Signature mismatch: 1 argument types given, but function takes 2 '
-            'arguments'
-        ),
-        (
-            Range('numba-cuda', fixed='0.8.0'),
-            Range('the CUDA target built into numba', newest='0.68.1'),
-        ),
-        'pip install "numba-cuda[cu12]==0.30.4" "numpy<2.5" (or [cu13])',
-        '01-default-arguments',
-    ),
-    Case(
-        '02-grid-sync-cache',
-        (
-            'A kernel with grid.sync() compiles, until it gets cache=True: No definition '
-            "for lowering (<class 'numba.cuda.types.GridGroup'>, 'sync')(GridGroup,) -> "
-            'int32'
-        ),
-        (
-            Range('the CUDA target built into numba', since='0.59.0', fixed='0.59.1'),
-        ),
-        'pip install "numba-cuda[cu12]>=0.30.4" "numpy<2.5"',
-        '02-grid-sync-cache',
-    ),
-    Case(
-        '02-lost-flag',
-        (
-            'A kernel with grid.sync() that comes out of the cache no longer waits; wrong'
-            ' numbers, no message'
-        ),
-        (
-            Range('numba-cuda-mlir', oldest='0.4.2', newest='0.6.0', everywhere=True),
-        ),
-        'Leave out cache=True for kernels that call grid.sync()',
-        '02-grid-sync-cache',
-    ),
-    Case(
-        '03-jit-options',
-        (
-            'ObjectCode(jit_options=...) has no effect; since 0.2.0 the argument is gone:'
-            ' ObjectCode objects cannot be instantiated directly.'
-        ),
-        (
-            Range('cuda-core', oldest='0.1.1', fixed='0.2.0'),
-        ),
-        (
-            'pip install "cuda-core[cu12]>=0.2.0", then Program(source, "c++", '
-            'ProgramOptions(max_register_count=32))'
-        ),
-        '03-jit-options',
-        remains=(
-            'Some ProgramOptions are still dropped without a word when the input is PTX '
-            '(seen up to 1.2.2).'
-        ),
-    ),
-    Case(
-        '04-fused-scalars',
-        (
-            'A Python scalar in a function under cupy.fuse raises an error, or the kernel'
-            ' is slow: cannot open source file "cooperative_groups.h"'
-        ),
-        (
-            Range('cupy', since='13.2.0', fixed='13.4.1'),
-        ),
-        (
-            'x + np.float32(1) for 1 + x, np.float32(h) for a float argument; or pip '
-            'install "cupy-cuda12x>=13.4.1,<14"'
-        ),
-        '04-fused-scalars',
-        beside=Range('numpy', since='2.0'),
-        remains=(
-            'Some expressions still take the slow path in silence; the chapter has a '
-            'function that checks. CuPy 14.0.0 to 14.2.0 have a fault of their own, '
-            '25-fuse-small-types.'
-        ),
-    ),
-    Case(
-        '05-device-arrays',
-        (
-            'A GPU array from nanobind says that it is a CPU array, and NumPy reads GPU '
-            'memory: killed by SIGSEGV'
-        ),
-        (
-            Range('nanobind', oldest='1.0.0', fixed='2.2.0'),
-        ),
-        'pip install "nanobind>=2.2.0", then build the module again',
-        '05-device-arrays',
-        remains=(
-            'A compiled module keeps the release it was built with; and a type that names'
-            ' no device means CPU (seen up to 3.1.0).'
-        ),
-        absent='; a module that was compiled elsewhere keeps the release it was built with',
-    ),
-    Case(
-        '06-one-import',
-        (
-            'With numba-cuda-mlir, % and // of negative numbers, int(True), bytes as '
-            'floats and a[-1] come out wrong'
-        ),
-        (
-            Range('numba-cuda-mlir', oldest='0.3.0', fixed='0.5.3'),
-        ),
-        (
-            'Go back: pip install "numba-cuda[cu12]==0.30.4" "numpy<2.5"; or 0.6.0 plus '
-            'the rewrite list'
-        ),
-        '06-one-import',
-    ),
-    Case(
-        '06-still',
-        (
-            'With numba-cuda-mlir, x != x misses NaN, max of unsigned numbers is signed, '
-            'math.sqrt(integer) is float32'
-        ),
-        (
-            Range('numba-cuda-mlir', newest='0.6.0', everywhere=True),
-        ),
-        (
-            'Use math.isnan(x), compare unsigned numbers with <, and write '
-            'math.sqrt(float(n))'
-        ),
-        '06-one-import',
-    ),
-    Case(
-        '06-atomic-on-a-second-name',
-        (
-            'An atomic on a shared array that has a second name, or was passed to a '
-            'device function, ends in an illegal address: CUDA_ERROR_ILLEGAL_ADDRESS'
-        ),
-        (
-            Range('numba-cuda-mlir', oldest='0.6.0', newest='0.6.0', everywhere=True),
-        ),
-        (
-            'Make part = cuda.shared.array(…) on a line of its own, and call '
-            'cuda.atomic.add(part, …) in the same function'
-        ),
-        '06-one-import',
-    ),
-    Case(
-        '06-does-not-compile',
-        (
-            'divmod, enumerate, zip, min of three values, reshape and equality of complex'
-            ' numbers do not compile: UserFacingInternalCompilerError'
-        ),
-        (
-            Range('numba-cuda-mlir', oldest='0.6.0', newest='0.6.0', everywhere=True),
-        ),
-        (
-            'Write it out, as a // b and a % b for divmod(a, b); *The move, as a list* '
-            'has all'
-        ),
-        '06-one-import',
-    ),
-    Case(
-        '07-freed-in-flight',
-        (
-            'cuda.core gives away the memory of a dropped buffer while a kernel still '
-            'writes to it: wrong numbers, no message'
-        ),
-        (
-            Range('cuda-core', oldest='0.1.1', fixed='0.4.0'),
-        ),
-        (
-            'pip install "cuda-core[cu12]>=1.2", import cuda.core; or free on the stream '
-            'that used it: buffer.close(stream)'
-        ),
-        '07-freed-in-flight',
-        remains=(
-            'A buffer of Buffer.from_handle is still freed on the default stream unless '
-            'it is told another (seen in 1.2.2).'
-        ),
-    ),
-    Case(
-        '07-second-stream',
-        (
-            'Array made on stream home, used on stream guest, dropped before guest '
-            'finished: wrong numbers, no message'
-        ),
-        (
-            Range('cupy', oldest='4.0.0', newest='14.2.0', everywhere=True),
-            Range('cuda-core', oldest='0.4.0', newest='1.2.2', everywhere=True),
-        ),
-        (
-            'Before dropping it: CuPy home.wait_event(guest.record()); cuda.core '
-            'home.wait(guest)'
-        ),
-        '07-freed-in-flight',
-    ),
-    Case(
-        '09-second-gpu',
-        (
-            'After the first with cuda.gpus[1]: new arrays of CuPy lie on GPU 1: '
-            'PerformanceWarning: The device where the array resides (0) is different from'
-            ' the current device (1)'
-        ),
-        (
-            Range('numba-cuda', since='0.21.0', fixed='0.30.1'),
-        ),
-        'pip install "numba-cuda[cu12]>=0.30.1" "numpy<2.5" (or [cu13])',
-        '09-second-gpu',
-        remains=(
-            'The first visit to a GPU, while another one is current, loses that other one'
-            ' (seen up to 0.30.4).'
-        ),
-    ),
-    Case(
-        '09-device-methods',
-        (
-            'Device(1).create_stream() makes a stream on whatever GPU is current, and '
-            'says that it is on GPU 1; no message'
-        ),
-        (
-            Range('cuda-core', oldest='0.5.0', newest='1.2.2', everywhere=True),
-        ),
-        (
-            'Device(1).set_current() right before Device(1).create_stream(), and the old '
-            'device after it'
-        ),
-        '09-second-gpu',
-    ),
-    Case(
-        '10-unchecked-signature',
-        (
-            'A kernel with one signature takes arrays of any type; wrong numbers, no '
-            'message'
-        ),
-        (
-            Range('numba-cuda', newest='0.30.4', everywhere=True),
-            Range('the CUDA target built into numba',
-                oldest='0.57.0', newest='0.68.1', everywhere=True),
-        ),
-        'cuda.jit([signature]), with the signature in a list; or no signature at all',
-        '10-unchecked-signature',
-    ),
-    Case(
-        '11-byte-offset',
-        (
-            'A view that came through DLPack begins too early; the first elements are '
-            'those of the base array, no message'
-        ),
-        (
-            Range('cuda-core', oldest='0.1.1', fixed='1.2.0'),
-        ),
-        (
-            'pip install "numba-cuda[cu12]>=0.30.4" "cuda-core[cu12]>=1.2.0" "numpy<2.5" '
-            '(or cu13)'
-        ),
-        '11-byte-offset',
-    ),
-    Case(
-        '12-sort-out-of-memory',
-        (
-            'cupy.sort or argsort on a full GPU returns unsorted data, or the process is '
-            'killed (before 13.4.0, RuntimeError): Exception ignored in: '
-            "'cupy.cuda.thrust.cupy_malloc'"
-        ),
-        (
-            Range('cupy', oldest='13.0.0', fixed='14.1.0'),
-        ),
-        'pip install "cupy-cuda12x>=14.1.0"',
-        '12-sort-out-of-memory',
-    ),
-    Case(
-        '13-stale-helper',
-        (
-            'An edited helper function or header has no effect, because the kernel comes '
-            'out of a cache; no message'
-        ),
-        (
-            Range('numba-cuda', newest='0.30.4', everywhere=True),
-            Range('numba-cuda-mlir', oldest='0.6.0', newest='0.6.0', everywhere=True),
-            Range('cupy', oldest='14.2.0', newest='14.2.0', everywhere=True),
-            Range('the CUDA target built into numba',
-                oldest='0.57.0', newest='0.68.1', everywhere=True),
-        ),
-        (
-            'Delete the cache after each edit: rm -r __pycache__ (Numba), rm -r '
-            '~/.cupy/kernel_cache (CuPy)'
-        ),
-        '13-stale-helper',
-    ),
-    Case(
-        '14-two-billion',
-        (
-            'In a kernel over more than 2³¹ elements some elements are reached by no '
-            'thread; no message'
-        ),
-        (
-            Range('numba-cuda-mlir', oldest='0.4.0', newest='0.6.0', everywhere=True),
-            Range('the CUDA target built into numba', oldest='0.57.0', fixed='0.59.0'),
-        ),
-        'i = np.int64(cuda.blockIdx.x) * cuda.blockDim.x + cuda.threadIdx.x',
-        '14-two-billion',
-    ),
-    Case(
-        '14-cumsum',
-        (
-            'cupy.cumsum of n elements, more than 2³², sums only the first n − 2³²; no '
-            'message'
-        ),
-        (
-            Range('cupy', oldest='13.0.0', fixed='14.1.0'),
-        ),
-        'pip install "cupy-cuda12x[ctk]>=14.1.0"',
-        '14-two-billion',
-        remains='A sum along an axis was reported wrong in later releases, too (cupy #10268).',
-    ),
-    Case(
-        '15-filter-in-place',
-        (
-            'A filter of cupyx.scipy.ndimage that writes into its input gives the image '
-            'back; no message'
-        ),
-        (
-            Range('cupy', oldest='13.0.0', fixed='14.2.0'),
-        ),
-        (
-            'Write into a new array and copy it back: image[...] = '
-            'ndimage.rank_filter(image, …)'
-        ),
-        '15-filter-in-place',
-        remains=(
-            'laplace, shift and rotate still differ in place, as they do in SciPy (seen '
-            'in 14.2.0).'
-        ),
-    ),
-    Case(
-        '16-sums-that-vary',
-        (
-            'cumsum, bincount with weights, add.at and atomicAdd of the same numbers have'
-            ' other last digits in every run'
-        ),
-        (
-            Range('cupy', oldest='14.2.0', newest='14.2.0', everywhere=True),
-        ),
-        (
-            'cp.cumsum(x.ravel(), axis=0); others: add cp.rint(x * scale) as int64, '
-            'divide back; in tests, a tolerance'
-        ),
-        '16-sums-that-vary',
-    ),
-    Case(
-        '18-numpy-2.5',
-        (
-            "numba-cuda with NumPy 2.5 compiles no kernel: AttributeError: module 'numpy'"
-            " has no attribute 'row_stack'"
-        ),
-        (
-            Range('numba-cuda', since='0.21.1', newest='0.30.4'),
-        ),
-        'pip install "numpy<2.5"',
-        '18-numpy-2.5',
-        beside=Range('numpy', since='2.5'),
-    ),
-    Case(
-        '18-numba-0.66',
-        (
-            'numba-cuda with a newer Numba than it knows does not import: AttributeError:'
-            " module 'numba.cuda.types' has no attribute 'NPDatetime'"
-        ),
-        (
-            Range('numba-cuda', since='0.18.0', fixed='0.30.4'),
-        ),
-        'pip install "numba-cuda[cu12]>=0.30.4" "numpy<2.5" (or [cu13])',
-        '18-numpy-2.5',
-        beside=Range('numba', since='0.66.0'),
-    ),
-    Case(
-        '18-numpy-2.4',
-        (
-            "numba-cuda with NumPy 2.4 compiles no kernel: module 'numpy' has no "
-            "attribute 'trapz'"
-        ),
-        (
-            Range('numba-cuda', since='0.21.1', fixed='0.26.0'),
-        ),
-        'pip install "numpy<2.4"',
-        '18-numpy-2.5',
-        beside=Range('numpy', since='2.4'),
-    ),
-    Case(
-        '19-driver-580',
-        (
-            'Old Numba on a driver from 580 says that the context is destroyed, or '
-            'crashes: CudaAPIError: [709] Call to cuCtxSynchronize results in '
-            'CUDA_ERROR_CONTEXT_IS_DESTROYED'
-        ),
-        (
-            Range('numba-cuda', fixed='0.8.1'),
-            Range('the CUDA target built into numba', oldest='0.53.0', fixed='0.63.0'),
-        ),
-        (
-            'pip install "numba>=0.63.1"; with numba-cuda: pip install "numba-'
-            'cuda[cu12]>=0.8.1" "numpy<2.5"'
-        ),
-        '19-driver-580',
-        beside=Range('a driver for CUDA', since='13.0'),
-    ),
-    Case(
-        '20-barrier-hang',
-        (
-            'A kernel with a barrier, such as syncthreads_or, in the condition of a loop '
-            'never ends (Python 3.10 to 3.13)'
-        ),
-        (
-            Range('numba-cuda', newest='0.30.4', everywhere=True),
-            Range('numba-cuda-mlir', oldest='0.6.0', newest='0.6.0', everywhere=True),
-            Range('the CUDA target built into numba',
-                oldest='0.57.0', newest='0.68.1', everywhere=True),
-        ),
-        (
-            'Call the barrier in the body: while True:, then if not '
-            'cuda.syncthreads_or(…): break'
-        ),
-        '20-barrier-hang',
-    ),
-    Case(
-        '21-one-literal',
-        'A float32 kernel with one decimal literal computes in float64 and is slow',
-        (
-            Range('numba-cuda', newest='0.30.4', everywhere=True),
-            Range('numba-cuda-mlir', oldest='0.4.2', newest='0.6.0', everywhere=True),
-            Range('the CUDA target built into numba',
-                oldest='0.57.0', newest='0.68.1', everywhere=True),
-        ),
-        'Write the constant as numpy.float32(0.3)',
-        '21-one-literal',
-    ),
-    Case(
-        '22-fuse-and-memory',
-        (
-            'A fused or elementwise kernel moves a fraction of the bytes per second that '
-            "the GPU's memory can"
-        ),
-        (
-            Range('cupy', oldest='13.0.0', newest='14.2.0', everywhere=True),
-        ),
-        (
-            'Rewrite the formula in C: cupy.ElementwiseKernel(…), called with '
-            'block_size=256; measure first'
-        ),
-        '22-fuse-and-memory',
-    ),
-    Case(
-        '23-reversed-table',
-        (
-            'A kernel reads past the end of a reversed or sliced NumPy table, global or '
-            'in cuda.const.array_like; no message'
-        ),
-        (
-            Range('numba-cuda', fixed='0.21.1'),
-            Range('the CUDA target built into numba', oldest='0.57.0', newest='0.68.1'),
-        ),
-        'table = np.ascontiguousarray(table) before the kernel is compiled',
-        '23-reversed-table',
-    ),
-    Case(
-        '24-impossible-draw',
-        (
-            'hypergeometric of cupy.random, asked for more than ngood + nbad items, never'
-            ' ends'
-        ),
-        (
-            Range('cupy', oldest='14.0.1', fixed='14.1.0'),
-        ),
-        (
-            'assert np.all(nsample <= ngood + nbad) before the call; newer releases give '
-            'wrong numbers instead'
-        ),
-        '24-impossible-draw',
-    ),
-    Case(
-        '24-impossible-parameters',
-        (
-            'Impossible parameters of a draw give a number without an error; some, as a '
-            'negative number of beta or in an array, never end'
-        ),
-        (
-            Range('cupy', oldest='14.2.0', newest='14.2.0', everywhere=True),
-        ),
-        (
-            'Check the range of each parameter before the call, as assert np.all(ngood >='
-            ' 0)'
-        ),
-        '24-impossible-draw',
-    ),
-    Case(
-        '25-fuse-small-types',
-        (
-            'A function under cupy.fuse with Python scalars, a mask or an image of uint8 '
-            'returns wrong numbers; no message'
-        ),
-        (
-            Range('cupy', since='14.0.0', newest='14.2.0'),
-        ),
-        'Call the function without fuse: f.func(x, s) in place of f(x, s)',
-        '25-fuse-small-types',
-    ),
-    Case(
-        '27-no-cudart',
-        (
-            'from cuda import cudart (or cuda, nvrtc) fails, although cuda-python is '
-            "installed: ImportError: cannot import name 'cudart' from 'cuda' (unknown "
-            'location)'
-        ),
-        (
-            Range('cuda-bindings', since='13.0.0', newest='13.5.0', everywhere=True),
-        ),
-        (
-            'Write from cuda.bindings import runtime as cudart; in code of others: pip '
-            'install "cuda-python<13"'
-        ),
-        '27-no-cudart',
-    ),
-    Case(
-        '29-below-one',
-        (
-            'xoroshiro128p_uniform_float32 returns 1.0 once in 33,554,432 draws; an index'
-            ' is one past the end'
-        ),
-        (
-            Range('numba-cuda', oldest='0.30.4', newest='0.30.4', everywhere=True),
-            Range('the CUDA target built into numba',
-                oldest='0.68.1', newest='0.68.1', everywhere=True),
-        ),
-        (
-            'Limit it: u = min(xoroshiro128p_uniform_float32(states, i), np.float32(1 - '
-            '2**-24))'
-        ),
-        '29-below-one',
-    ),
-    Case(
-        '30-silent-raise',
-        (
-            'raise ValueError or assert in a CUDA kernel does nothing: it is ignored, and'
-            " that thread's result is missing"
-        ),
-        (
-            Range('numba-cuda', oldest='0.30.4', newest='0.30.4', everywhere=True),
-            Range('numba-cuda-mlir', oldest='0.6.0', newest='0.6.0', everywhere=True),
-        ),
-        (
-            'For raise: cuda.atomic.max(errors, 0, i + 1), read after the launch; in '
-            'tests debug=True, opt=False'
-        ),
-        '30-silent-raise',
-    ),
-    Case(
-        '31-index-wraps',
-        (
-            'x[i] with an index array out of bounds reads or writes another element; no '
-            'IndexError'
-        ),
-        (
-            Range('cupy', oldest='14.2.0', newest='14.2.0', everywhere=True),
-        ),
-        'Check it before: int(i.max()) < len(x) and int(i.min()) >= -len(x)',
-        '31-index-wraps',
-    ),
-    Case(
-        '39-grey-image',
-        (
-            'uniform_filter of an integer array returns values that are one too small; no'
-            ' message'
-        ),
-        (
-            Range('cupy', oldest='14.2.0', newest='14.2.0', everywhere=True),
-        ),
-        (
-            "SciPy's numbers: the function below. Nearest integer: "
-            'cp.rint(uniform_filter(image.astype(cp.float64), size))'
-        ),
-        '39-grey-image',
-    ),
-    Case(
-        '40-short-rows',
-        (
-            'x.sum(axis=1) of millions of short rows takes many times as long as adding '
-            'the columns by hand'
-        ),
-        (
-            Range('cupy', oldest='14.1.1', fixed='14.2.0'),
-        ),
-        (
-            'Upgrade the CuPy that you have: pip install "cupy-cuda12x[ctk]>=14.2,<15" '
-            '(or cupy-cuda13x[ctk])'
-        ),
-        '40-short-rows',
-    ),
-    Case(
-        '43-unsigned-compare',
-        (
-            'x > -1 of a uint64 array is False everywhere; comparisons with negative '
-            'elements of int64 arrays are wrong; no message'
-        ),
-        (
-            Range('cupy', since='14.0.0', fixed='14.1.0'),
-        ),
-        (
-            'Upgrade the CuPy that you have: pip install "cupy-cuda12x[ctk]>=14.1,<15" '
-            '(or cupy-cuda13x[ctk])'
-        ),
-        '43-unsigned-compare',
-    ),
-)
-
-COMBINATIONS: dict[str, tuple[str, str, str]] = {
-    'nvrtc-and-driver': (
-        (
-            'NVRTC is newer than the driver, which refuses its PTX: '
-            'CUDA_ERROR_UNSUPPORTED_PTX_VERSION'
-        ),
-        (
-            'Give the driver machine code: compile("cubin") in cuda.core; for numba-cuda,'
-            ' install nvJitLink'
-        ),
-        '08-newer',
-    ),
-    'nvvm-and-nvjitlink': (
-        (
-            'NVVM or NVRTC is newer than nvJitLink, which refuses its PTX or LTO-IR: '
-            'NVJITLINK_ERROR_PTX_COMPILE'
-        ),
-        (
-            'CUDA 12: pip install -U nvidia-nvjitlink-cu12; CUDA 13: pip install -U '
-            '"nvidia-nvjitlink<14"; never both'
-        ),
-        '08-newer',
-    ),
-    'two-toolkits': (
-        (
-            'Packages of CUDA 12 and 13 lie in one environment; libraries made for 12 '
-            'load those of 13'
-        ),
-        (
-            'Uninstall the packages of the CUDA version that the libraries are not made '
-            'for'
-        ),
-        '08-newer',
-    ),
+# Written by `python -m casebook facts` from notebooks/NN-name.yml. Edit there.
+TABLE = r"""
+{
+ "cases": [
+  {
+   "name": "01-default-arguments",
+   "symptom": "A device function called without its default argument does not compile: TypeError: Signature mismatch: 1 argument types given, but function takes 2 arguments",
+   "ranges": [
+    {
+     "part": "numba-cuda",
+     "fixed": "0.8.0"
+    },
+    {
+     "part": "the CUDA target built into numba",
+     "newest": "0.68.1"
+    }
+   ],
+   "fix": "pip install \"numba-cuda[cu12]==0.30.4\" \"numpy<2.5\" (or [cu13])",
+   "chapter": "01-default-arguments"
+  },
+  {
+   "name": "02-grid-sync-cache",
+   "symptom": "A kernel with grid.sync() compiles, until it gets cache=True: No definition for lowering (<class 'numba.cuda.types.GridGroup'>, 'sync')(GridGroup,) -> int32",
+   "ranges": [
+    {
+     "part": "the CUDA target built into numba",
+     "since": "0.59.0",
+     "fixed": "0.59.1"
+    }
+   ],
+   "fix": "pip install \"numba-cuda[cu12]>=0.30.4\" \"numpy<2.5\"",
+   "chapter": "02-grid-sync-cache"
+  },
+  {
+   "name": "02-lost-flag",
+   "symptom": "A kernel with grid.sync() that comes out of the cache no longer waits; wrong numbers, no message",
+   "ranges": [
+    {
+     "part": "numba-cuda-mlir",
+     "oldest": "0.4.2",
+     "newest": "0.6.0",
+     "everywhere": true
+    }
+   ],
+   "fix": "Leave out cache=True for kernels that call grid.sync()",
+   "chapter": "02-grid-sync-cache"
+  },
+  {
+   "name": "03-jit-options",
+   "symptom": "ObjectCode(jit_options=...) has no effect; since 0.2.0 the argument is gone: ObjectCode objects cannot be instantiated directly.",
+   "ranges": [
+    {
+     "part": "cuda-core",
+     "oldest": "0.1.1",
+     "fixed": "0.2.0"
+    }
+   ],
+   "fix": "pip install \"cuda-core[cu12]>=0.2.0\", then Program(source, \"c++\", ProgramOptions(max_register_count=32))",
+   "chapter": "03-jit-options",
+   "remains": "Some ProgramOptions are still dropped without a word when the input is PTX (seen up to 1.2.2)."
+  },
+  {
+   "name": "04-fused-scalars",
+   "symptom": "A Python scalar in a function under cupy.fuse raises an error, or the kernel is slow: cannot open source file \"cooperative_groups.h\"",
+   "ranges": [
+    {
+     "part": "cupy",
+     "since": "13.2.0",
+     "fixed": "13.4.1"
+    }
+   ],
+   "fix": "x + np.float32(1) for 1 + x, np.float32(h) for a float argument; or pip install \"cupy-cuda12x>=13.4.1,<14\"",
+   "chapter": "04-fused-scalars",
+   "remains": "Some expressions still take the slow path in silence; the chapter has a function that checks. CuPy 14.0.0 to 14.2.0 have a fault of their own, 25-fuse-small-types.",
+   "beside": {
+    "part": "numpy",
+    "since": "2.0"
+   }
+  },
+  {
+   "name": "05-device-arrays",
+   "symptom": "A GPU array from nanobind says that it is a CPU array, and NumPy reads GPU memory: killed by SIGSEGV",
+   "ranges": [
+    {
+     "part": "nanobind",
+     "oldest": "1.0.0",
+     "fixed": "2.2.0"
+    }
+   ],
+   "fix": "pip install \"nanobind>=2.2.0\", then build the module again",
+   "chapter": "05-device-arrays",
+   "remains": "A compiled module keeps the release it was built with; and a type that names no device means CPU (seen up to 3.1.0).",
+   "absent": "; a module that was compiled elsewhere keeps the release it was built with"
+  },
+  {
+   "name": "06-one-import",
+   "symptom": "With numba-cuda-mlir, % and // of negative numbers, int(True), bytes as floats and a[-1] come out wrong",
+   "ranges": [
+    {
+     "part": "numba-cuda-mlir",
+     "oldest": "0.3.0",
+     "fixed": "0.5.3"
+    }
+   ],
+   "fix": "Go back: pip install \"numba-cuda[cu12]==0.30.4\" \"numpy<2.5\"; or 0.6.0 plus the rewrite list",
+   "chapter": "06-one-import"
+  },
+  {
+   "name": "06-still",
+   "symptom": "With numba-cuda-mlir, x != x misses NaN, max of unsigned numbers is signed, math.sqrt(integer) is float32",
+   "ranges": [
+    {
+     "part": "numba-cuda-mlir",
+     "newest": "0.6.0",
+     "everywhere": true
+    }
+   ],
+   "fix": "Use math.isnan(x), compare unsigned numbers with <, and write math.sqrt(float(n))",
+   "chapter": "06-one-import"
+  },
+  {
+   "name": "06-atomic-on-a-second-name",
+   "symptom": "An atomic on a shared array that has a second name, or was passed to a device function, ends in an illegal address: CUDA_ERROR_ILLEGAL_ADDRESS",
+   "ranges": [
+    {
+     "part": "numba-cuda-mlir",
+     "oldest": "0.6.0",
+     "newest": "0.6.0",
+     "everywhere": true
+    }
+   ],
+   "fix": "Make part = cuda.shared.array(…) on a line of its own, and call cuda.atomic.add(part, …) in the same function",
+   "chapter": "06-one-import"
+  },
+  {
+   "name": "06-does-not-compile",
+   "symptom": "divmod, enumerate, zip, min of three values, reshape and equality of complex numbers do not compile: UserFacingInternalCompilerError",
+   "ranges": [
+    {
+     "part": "numba-cuda-mlir",
+     "oldest": "0.6.0",
+     "newest": "0.6.0",
+     "everywhere": true
+    }
+   ],
+   "fix": "Write it out, as a // b and a % b for divmod(a, b); *The move, as a list* has all",
+   "chapter": "06-one-import"
+  },
+  {
+   "name": "07-freed-in-flight",
+   "symptom": "cuda.core gives away the memory of a dropped buffer while a kernel still writes to it: wrong numbers, no message",
+   "ranges": [
+    {
+     "part": "cuda-core",
+     "oldest": "0.1.1",
+     "fixed": "0.4.0"
+    }
+   ],
+   "fix": "pip install \"cuda-core[cu12]>=1.2\", import cuda.core; or free on the stream that used it: buffer.close(stream)",
+   "chapter": "07-freed-in-flight",
+   "remains": "A buffer of Buffer.from_handle is still freed on the default stream unless it is told another (seen in 1.2.2)."
+  },
+  {
+   "name": "07-second-stream",
+   "symptom": "Array made on stream home, used on stream guest, dropped before guest finished: wrong numbers, no message",
+   "ranges": [
+    {
+     "part": "cupy",
+     "oldest": "4.0.0",
+     "newest": "14.2.0",
+     "everywhere": true
+    },
+    {
+     "part": "cuda-core",
+     "oldest": "0.4.0",
+     "newest": "1.2.2",
+     "everywhere": true
+    }
+   ],
+   "fix": "Before dropping it: CuPy home.wait_event(guest.record()); cuda.core home.wait(guest)",
+   "chapter": "07-freed-in-flight"
+  },
+  {
+   "name": "09-second-gpu",
+   "symptom": "After the first with cuda.gpus[1]: new arrays of CuPy lie on GPU 1: PerformanceWarning: The device where the array resides (0) is different from the current device (1)",
+   "ranges": [
+    {
+     "part": "numba-cuda",
+     "since": "0.21.0",
+     "fixed": "0.30.1"
+    }
+   ],
+   "fix": "pip install \"numba-cuda[cu12]>=0.30.1\" \"numpy<2.5\" (or [cu13])",
+   "chapter": "09-second-gpu",
+   "remains": "The first visit to a GPU, while another one is current, loses that other one (seen up to 0.30.4)."
+  },
+  {
+   "name": "09-device-methods",
+   "symptom": "Device(1).create_stream() makes a stream on whatever GPU is current, and says that it is on GPU 1; no message",
+   "ranges": [
+    {
+     "part": "cuda-core",
+     "oldest": "0.5.0",
+     "newest": "1.2.2",
+     "everywhere": true
+    }
+   ],
+   "fix": "Device(1).set_current() right before Device(1).create_stream(), and the old device after it",
+   "chapter": "09-second-gpu"
+  },
+  {
+   "name": "10-unchecked-signature",
+   "symptom": "A kernel with one signature takes arrays of any type; wrong numbers, no message",
+   "ranges": [
+    {
+     "part": "numba-cuda",
+     "newest": "0.30.4",
+     "everywhere": true
+    },
+    {
+     "part": "the CUDA target built into numba",
+     "oldest": "0.57.0",
+     "newest": "0.68.1",
+     "everywhere": true
+    }
+   ],
+   "fix": "cuda.jit([signature]), with the signature in a list; or no signature at all",
+   "chapter": "10-unchecked-signature"
+  },
+  {
+   "name": "11-byte-offset",
+   "symptom": "A view that came through DLPack begins too early; the first elements are those of the base array, no message",
+   "ranges": [
+    {
+     "part": "cuda-core",
+     "oldest": "0.1.1",
+     "fixed": "1.2.0"
+    }
+   ],
+   "fix": "pip install \"numba-cuda[cu12]>=0.30.4\" \"cuda-core[cu12]>=1.2.0\" \"numpy<2.5\" (or cu13)",
+   "chapter": "11-byte-offset"
+  },
+  {
+   "name": "12-sort-out-of-memory",
+   "symptom": "cupy.sort or argsort on a full GPU returns unsorted data, or the process is killed (before 13.4.0, RuntimeError): Exception ignored in: 'cupy.cuda.thrust.cupy_malloc'",
+   "ranges": [
+    {
+     "part": "cupy",
+     "oldest": "13.0.0",
+     "fixed": "14.1.0"
+    }
+   ],
+   "fix": "pip install \"cupy-cuda12x>=14.1.0\"",
+   "chapter": "12-sort-out-of-memory"
+  },
+  {
+   "name": "13-stale-helper",
+   "symptom": "An edited helper function or header has no effect, because the kernel comes out of a cache; no message",
+   "ranges": [
+    {
+     "part": "numba-cuda",
+     "newest": "0.30.4",
+     "everywhere": true
+    },
+    {
+     "part": "numba-cuda-mlir",
+     "oldest": "0.6.0",
+     "newest": "0.6.0",
+     "everywhere": true
+    },
+    {
+     "part": "cupy",
+     "oldest": "14.2.0",
+     "newest": "14.2.0",
+     "everywhere": true
+    },
+    {
+     "part": "the CUDA target built into numba",
+     "oldest": "0.57.0",
+     "newest": "0.68.1",
+     "everywhere": true
+    }
+   ],
+   "fix": "Delete the cache after each edit: rm -r __pycache__ (Numba), rm -r ~/.cupy/kernel_cache (CuPy)",
+   "chapter": "13-stale-helper"
+  },
+  {
+   "name": "14-two-billion",
+   "symptom": "In a kernel over more than 2³¹ elements some elements are reached by no thread; no message",
+   "ranges": [
+    {
+     "part": "numba-cuda-mlir",
+     "oldest": "0.4.0",
+     "newest": "0.6.0",
+     "everywhere": true
+    },
+    {
+     "part": "the CUDA target built into numba",
+     "oldest": "0.57.0",
+     "fixed": "0.59.0"
+    }
+   ],
+   "fix": "i = np.int64(cuda.blockIdx.x) * cuda.blockDim.x + cuda.threadIdx.x",
+   "chapter": "14-two-billion"
+  },
+  {
+   "name": "14-cumsum",
+   "symptom": "cupy.cumsum of n elements, more than 2³², sums only the first n − 2³²; no message",
+   "ranges": [
+    {
+     "part": "cupy",
+     "oldest": "13.0.0",
+     "fixed": "14.1.0"
+    }
+   ],
+   "fix": "pip install \"cupy-cuda12x[ctk]>=14.1.0\"",
+   "chapter": "14-two-billion",
+   "remains": "A sum along an axis was reported wrong in later releases, too (cupy #10268)."
+  },
+  {
+   "name": "15-filter-in-place",
+   "symptom": "A filter of cupyx.scipy.ndimage that writes into its input gives the image back; no message",
+   "ranges": [
+    {
+     "part": "cupy",
+     "oldest": "13.0.0",
+     "fixed": "14.2.0"
+    }
+   ],
+   "fix": "Write into a new array and copy it back: image[...] = ndimage.rank_filter(image, …)",
+   "chapter": "15-filter-in-place",
+   "remains": "laplace, shift and rotate still differ in place, as they do in SciPy (seen in 14.2.0)."
+  },
+  {
+   "name": "16-sums-that-vary",
+   "symptom": "cumsum, bincount with weights, add.at and atomicAdd of the same numbers have other last digits in every run",
+   "ranges": [
+    {
+     "part": "cupy",
+     "oldest": "14.2.0",
+     "newest": "14.2.0",
+     "everywhere": true
+    }
+   ],
+   "fix": "cp.cumsum(x.ravel(), axis=0); others: add cp.rint(x * scale) as int64, divide back; in tests, a tolerance",
+   "chapter": "16-sums-that-vary"
+  },
+  {
+   "name": "18-numpy-2.5",
+   "symptom": "numba-cuda with NumPy 2.5 compiles no kernel: AttributeError: module 'numpy' has no attribute 'row_stack'",
+   "ranges": [
+    {
+     "part": "numba-cuda",
+     "since": "0.21.1",
+     "newest": "0.30.4"
+    }
+   ],
+   "fix": "pip install \"numpy<2.5\"",
+   "chapter": "18-numpy-2.5",
+   "beside": {
+    "part": "numpy",
+    "since": "2.5"
+   }
+  },
+  {
+   "name": "18-numba-0.66",
+   "symptom": "numba-cuda with a newer Numba than it knows does not import: AttributeError: module 'numba.cuda.types' has no attribute 'NPDatetime'",
+   "ranges": [
+    {
+     "part": "numba-cuda",
+     "since": "0.18.0",
+     "fixed": "0.30.4"
+    }
+   ],
+   "fix": "pip install \"numba-cuda[cu12]>=0.30.4\" \"numpy<2.5\" (or [cu13])",
+   "chapter": "18-numpy-2.5",
+   "beside": {
+    "part": "numba",
+    "since": "0.66.0"
+   }
+  },
+  {
+   "name": "18-numpy-2.4",
+   "symptom": "numba-cuda with NumPy 2.4 compiles no kernel: module 'numpy' has no attribute 'trapz'",
+   "ranges": [
+    {
+     "part": "numba-cuda",
+     "since": "0.21.1",
+     "fixed": "0.26.0"
+    }
+   ],
+   "fix": "pip install \"numpy<2.4\"",
+   "chapter": "18-numpy-2.5",
+   "beside": {
+    "part": "numpy",
+    "since": "2.4"
+   }
+  },
+  {
+   "name": "19-driver-580",
+   "symptom": "Old Numba on a driver from 580 says that the context is destroyed, or crashes: CudaAPIError: [709] Call to cuCtxSynchronize results in CUDA_ERROR_CONTEXT_IS_DESTROYED",
+   "ranges": [
+    {
+     "part": "numba-cuda",
+     "fixed": "0.8.1"
+    },
+    {
+     "part": "the CUDA target built into numba",
+     "oldest": "0.53.0",
+     "fixed": "0.63.0"
+    }
+   ],
+   "fix": "pip install \"numba>=0.63.1\"; with numba-cuda: pip install \"numba-cuda[cu12]>=0.8.1\" \"numpy<2.5\"",
+   "chapter": "19-driver-580",
+   "beside": {
+    "part": "a driver for CUDA",
+    "since": "13.0"
+   }
+  },
+  {
+   "name": "20-barrier-hang",
+   "symptom": "A kernel with a barrier, such as syncthreads_or, in the condition of a loop never ends (Python 3.10 to 3.13)",
+   "ranges": [
+    {
+     "part": "numba-cuda",
+     "newest": "0.30.4",
+     "everywhere": true
+    },
+    {
+     "part": "numba-cuda-mlir",
+     "oldest": "0.6.0",
+     "newest": "0.6.0",
+     "everywhere": true
+    },
+    {
+     "part": "the CUDA target built into numba",
+     "oldest": "0.57.0",
+     "newest": "0.68.1",
+     "everywhere": true
+    }
+   ],
+   "fix": "Call the barrier in the body: while True:, then if not cuda.syncthreads_or(…): break",
+   "chapter": "20-barrier-hang"
+  },
+  {
+   "name": "21-one-literal",
+   "symptom": "A float32 kernel with one decimal literal computes in float64 and is slow",
+   "ranges": [
+    {
+     "part": "numba-cuda",
+     "newest": "0.30.4",
+     "everywhere": true
+    },
+    {
+     "part": "numba-cuda-mlir",
+     "oldest": "0.4.2",
+     "newest": "0.6.0",
+     "everywhere": true
+    },
+    {
+     "part": "the CUDA target built into numba",
+     "oldest": "0.57.0",
+     "newest": "0.68.1",
+     "everywhere": true
+    }
+   ],
+   "fix": "Write the constant as numpy.float32(0.3)",
+   "chapter": "21-one-literal"
+  },
+  {
+   "name": "22-fuse-and-memory",
+   "symptom": "A fused or elementwise kernel moves a fraction of the bytes per second that the GPU's memory can",
+   "ranges": [
+    {
+     "part": "cupy",
+     "oldest": "13.0.0",
+     "newest": "14.2.0",
+     "everywhere": true
+    }
+   ],
+   "fix": "Rewrite the formula in C: cupy.ElementwiseKernel(…), called with block_size=256; measure first",
+   "chapter": "22-fuse-and-memory"
+  },
+  {
+   "name": "23-reversed-table",
+   "symptom": "A kernel reads past the end of a reversed or sliced NumPy table, global or in cuda.const.array_like; no message",
+   "ranges": [
+    {
+     "part": "numba-cuda",
+     "fixed": "0.21.1"
+    },
+    {
+     "part": "the CUDA target built into numba",
+     "oldest": "0.57.0",
+     "newest": "0.68.1"
+    }
+   ],
+   "fix": "table = np.ascontiguousarray(table) before the kernel is compiled",
+   "chapter": "23-reversed-table"
+  },
+  {
+   "name": "24-impossible-draw",
+   "symptom": "hypergeometric of cupy.random, asked for more than ngood + nbad items, never ends",
+   "ranges": [
+    {
+     "part": "cupy",
+     "oldest": "14.0.1",
+     "fixed": "14.1.0"
+    }
+   ],
+   "fix": "assert np.all(nsample <= ngood + nbad) before the call; newer releases give wrong numbers instead",
+   "chapter": "24-impossible-draw"
+  },
+  {
+   "name": "24-impossible-parameters",
+   "symptom": "Impossible parameters of a draw give a number without an error; some, as a negative number of beta or in an array, never end",
+   "ranges": [
+    {
+     "part": "cupy",
+     "oldest": "14.2.0",
+     "newest": "14.2.0",
+     "everywhere": true
+    }
+   ],
+   "fix": "Check the range of each parameter before the call, as assert np.all(ngood >= 0)",
+   "chapter": "24-impossible-draw"
+  },
+  {
+   "name": "25-fuse-small-types",
+   "symptom": "A function under cupy.fuse with Python scalars, a mask or an image of uint8 returns wrong numbers; no message",
+   "ranges": [
+    {
+     "part": "cupy",
+     "since": "14.0.0",
+     "newest": "14.2.0"
+    }
+   ],
+   "fix": "Call the function without fuse: f.func(x, s) in place of f(x, s)",
+   "chapter": "25-fuse-small-types"
+  },
+  {
+   "name": "27-no-cudart",
+   "symptom": "from cuda import cudart (or cuda, nvrtc) fails, although cuda-python is installed: ImportError: cannot import name 'cudart' from 'cuda' (unknown location)",
+   "ranges": [
+    {
+     "part": "cuda-bindings",
+     "since": "13.0.0",
+     "newest": "13.5.0",
+     "everywhere": true
+    }
+   ],
+   "fix": "Write from cuda.bindings import runtime as cudart; in code of others: pip install \"cuda-python<13\"",
+   "chapter": "27-no-cudart"
+  },
+  {
+   "name": "29-below-one",
+   "symptom": "xoroshiro128p_uniform_float32 returns 1.0 once in 33,554,432 draws; an index is one past the end",
+   "ranges": [
+    {
+     "part": "numba-cuda",
+     "oldest": "0.30.4",
+     "newest": "0.30.4",
+     "everywhere": true
+    },
+    {
+     "part": "the CUDA target built into numba",
+     "oldest": "0.68.1",
+     "newest": "0.68.1",
+     "everywhere": true
+    }
+   ],
+   "fix": "Limit it: u = min(xoroshiro128p_uniform_float32(states, i), np.float32(1 - 2**-24))",
+   "chapter": "29-below-one"
+  },
+  {
+   "name": "30-silent-raise",
+   "symptom": "raise ValueError or assert in a CUDA kernel does nothing: it is ignored, and that thread's result is missing",
+   "ranges": [
+    {
+     "part": "numba-cuda",
+     "oldest": "0.30.4",
+     "newest": "0.30.4",
+     "everywhere": true
+    },
+    {
+     "part": "numba-cuda-mlir",
+     "oldest": "0.6.0",
+     "newest": "0.6.0",
+     "everywhere": true
+    }
+   ],
+   "fix": "For raise: cuda.atomic.max(errors, 0, i + 1), read after the launch; in tests debug=True, opt=False",
+   "chapter": "30-silent-raise"
+  },
+  {
+   "name": "31-index-wraps",
+   "symptom": "x[i] with an index array out of bounds reads or writes another element; no IndexError",
+   "ranges": [
+    {
+     "part": "cupy",
+     "oldest": "14.2.0",
+     "newest": "14.2.0",
+     "everywhere": true
+    }
+   ],
+   "fix": "Check it before: int(i.max()) < len(x) and int(i.min()) >= -len(x)",
+   "chapter": "31-index-wraps"
+  },
+  {
+   "name": "39-grey-image",
+   "symptom": "uniform_filter of an integer array returns values that are one too small; no message",
+   "ranges": [
+    {
+     "part": "cupy",
+     "oldest": "14.2.0",
+     "newest": "14.2.0",
+     "everywhere": true
+    }
+   ],
+   "fix": "SciPy's numbers: the function below. Nearest integer: cp.rint(uniform_filter(image.astype(cp.float64), size))",
+   "chapter": "39-grey-image"
+  },
+  {
+   "name": "40-short-rows",
+   "symptom": "x.sum(axis=1) of millions of short rows takes many times as long as adding the columns by hand",
+   "ranges": [
+    {
+     "part": "cupy",
+     "oldest": "14.1.1",
+     "fixed": "14.2.0"
+    }
+   ],
+   "fix": "Upgrade the CuPy that you have: pip install \"cupy-cuda12x[ctk]>=14.2,<15\" (or cupy-cuda13x[ctk])",
+   "chapter": "40-short-rows"
+  },
+  {
+   "name": "43-unsigned-compare",
+   "symptom": "x > -1 of a uint64 array is False everywhere; comparisons with negative elements of int64 arrays are wrong; no message",
+   "ranges": [
+    {
+     "part": "cupy",
+     "since": "14.0.0",
+     "fixed": "14.1.0"
+    }
+   ],
+   "fix": "Upgrade the CuPy that you have: pip install \"cupy-cuda12x[ctk]>=14.1,<15\" (or cupy-cuda13x[ctk])",
+   "chapter": "43-unsigned-compare"
+  }
+ ],
+ "combinations": {
+  "nvrtc-and-driver": [
+   "NVRTC is newer than the driver, which refuses its PTX: CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+   "Give the driver machine code: compile(\"cubin\") in cuda.core; for numba-cuda, install nvJitLink",
+   "08-newer"
+  ],
+  "nvvm-and-nvjitlink": [
+   "NVVM or NVRTC is newer than nvJitLink, which refuses its PTX or LTO-IR: NVJITLINK_ERROR_PTX_COMPILE",
+   "CUDA 12: pip install -U nvidia-nvjitlink-cu12; CUDA 13: pip install -U \"nvidia-nvjitlink<14\"; never both",
+   "08-newer"
+  ],
+  "two-toolkits": [
+   "Packages of CUDA 12 and 13 lie in one environment; libraries made for 12 load those of 13",
+   "Uninstall the packages of the CUDA version that the libraries are not made for",
+   "08-newer"
+  ]
+ }
 }
-# fmt: on
-# End of the table.
+"""  # noqa: E501
+TOLD = json.loads(TABLE)
+CASES = tuple(Case.told(**case) for case in TOLD["cases"])
+COMBINATIONS: dict[str, tuple[str, str, str]] = TOLD["combinations"]
 
 
 def nvrtc_and_driver(parts: Parts) -> Finding:

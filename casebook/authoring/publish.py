@@ -1,13 +1,14 @@
 """`python -m casebook facts`: what is written from the facts of all cases.
 
 That is the card in the first cell of each notebook, between two comments, and the table in
-casebook/doctor.py, between two comments. `check` compares both with the facts.
+casebook/doctor.py, a text. `check` compares both with the facts.
 """
 
+import json
 import re
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from casebook.authoring.chapters import Chapter, load
 from casebook.authoring.facts import PARTS, Fault, Releases, label
@@ -15,7 +16,7 @@ from casebook.cells.repository import ROOT
 
 DOCTOR = ROOT / "casebook" / "doctor.py"
 CARD = re.compile(r"(?s)<!-- card: .*?-->\n.*?<!-- end of the card -->")
-TABLE = re.compile(r"(?s)(# The table: .*?\n# fmt: off\n).*?(# fmt: on\n# End of the table\.)")
+TABLE = re.compile(r'(?s)(\nTABLE = r"""\n).*?(\n""")')
 READ = re.compile(r'combined\("([\w-]+)"')  # the combinations that the doctor looks for
 BEGIN, END = "<!-- card: written from {name}.yml -->", "<!-- end of the card -->"
 HEAD = "| You see | Do | Affected | Fixed in |\n|---|---|---|---|"
@@ -84,47 +85,45 @@ def with_card(chapter: Chapter) -> str:
 
 def table(chapters: list[Chapter], read: set[str]) -> str:
     """The doctor's table: a case for each fault of packages, and words for those that it reads."""
-    cases = [(chapter.name, fault) for chapter in chapters for fault in chapter.facts.faults]
-    judged = "".join(case(*one) for one in cases if one[1].affected)
-    words = "".join(combination(*one) for one in cases if one[1].id in read)
-    return (
-        f"CASES: tuple[Case, ...] = (\n{judged})\n\n"
-        f"COMBINATIONS: dict[str, tuple[str, str, str]] = {{\n{words}}}\n"
-    )
+    faults = [(chapter.name, fault) for chapter in chapters for fault in chapter.facts.faults]
+    told = {
+        "cases": [case(*one) for one in faults if one[1].affected],
+        "combinations": {
+            fault.id: [symptom(fault), plain(fault.do), name]
+            for name, fault in faults
+            if fault.id in read
+        },
+    }
+    return json.dumps(told, indent=1, ensure_ascii=False)
 
 
-def case(name: str, fault: Fault) -> str:
-    """Source of one Case of the doctor."""
-    ranges = "".join(f"            {source(releases)},\n" for releases in fault.affected)
-    lines = [
-        literal(f"{name[:2]}-{fault.id}"),
-        literal(symptom(fault)),
-        f"(\n{ranges}        )",
-        literal(plain(fault.do)),
-        literal(name),
-    ]
+def case(name: str, fault: Fault) -> dict[str, Any]:
+    """The arguments of one Case of the doctor."""
+    told: dict[str, Any] = {
+        "name": f"{name[:2]}-{fault.id}",
+        "symptom": symptom(fault),
+        "ranges": list(map(one_range, fault.affected)),
+        "fix": plain(fault.do),
+        "chapter": name,
+        "remains": fault.remains,
+        "absent": fault.absent,
+    }
     if fault.beside:
         part, since = fault.beside
-        lines.append(f"beside=Range({PARTS.get(part, part)!r}, since={since!r})")
-    for key in ("remains", "absent"):
-        if value := getattr(fault, key):
-            lines.append(f"{key}={literal(value)}")
-    return "    Case(\n" + "".join(f"        {line},\n" for line in lines) + "    ),\n"
+        told["beside"] = {"part": PARTS.get(part, part), "since": since}
+    return {key: value for key, value in told.items() if value}
 
 
-def combination(name: str, fault: Fault) -> str:
-    """Source of the words for a fault that no single package decides."""
-    words = (literal(text) for text in (symptom(fault), plain(fault.do), name))
-    lines = "".join(f"        {word},\n" for word in words)
-    return f"    {fault.id!r}: (\n{lines}    ),\n"
-
-
-def literal(text: str) -> str:
-    """Source of a text, on as many lines as it needs."""
-    lines = textwrap.wrap(text, 76, drop_whitespace=False)
-    if len(lines) < 2:
-        return repr(text)
-    return "(\n" + "".join(f"            {line!r}\n" for line in lines) + "        )"
+def one_range(releases: Releases) -> dict[str, Any]:
+    """The arguments of one Range of the doctor."""
+    told = {
+        "part": PARTS.get(releases.package, releases.package),
+        "since" if releases.begins else "oldest": releases.first,
+        "fixed": releases.fixed,
+        "newest": releases.newest,
+        "everywhere": releases.at_risk,
+    }
+    return {key: value for key, value in told.items() if value}
 
 
 def symptom(fault: Fault) -> str:
@@ -135,20 +134,6 @@ def symptom(fault: Fault) -> str:
 def plain(text: str) -> str:
     """Markdown without the marks of code."""
     return text.replace("`", "")
-
-
-def source(releases: Releases) -> str:
-    """Source of one Range of the doctor."""
-    keys = {
-        "since" if releases.begins else "oldest": releases.first,
-        "fixed": releases.fixed,
-        "newest": releases.newest,
-    }
-    given = [f"{key}={value!r}" for key, value in keys.items() if value]
-    given += ["everywhere=True"] * releases.at_risk
-    words = ", ".join([repr(PARTS.get(releases.package, releases.package)), *given])
-    line = f"Range({words})"
-    return line if len(line) < 86 else line.replace(", ", ",\n                ", 1)
 
 
 def with_table(chapters: list[Chapter], text: str) -> str:

@@ -3,6 +3,7 @@
 That the site's pages show the same facts, tests/site proves on its sample.
 """
 
+import json
 import shutil
 
 import pytest
@@ -41,7 +42,7 @@ def test_a_changed_fact_reaches_card_and_doctor_by_one_command(copy, capsys):
     assert said(capsys).split() == ["doctor.py"]
     assert commands.check([]) == 0
     assert f"| `{NEW}` |" in Chapter(copy / "18-numpy-2.5.ipynb").first
-    assert repr(NEW) in (copy.parent / "doctor.py").read_text("utf8")
+    assert json.dumps(NEW) in (copy.parent / "doctor.py").read_text("utf8")
 
 
 def publish_one(copy):
