@@ -3,8 +3,10 @@
 import ast
 import re
 import sys
+from pathlib import Path
 
 import pytest
+import yaml
 from helpers import ROOT
 
 from casebook import doctor
@@ -19,71 +21,8 @@ def judge(name, pins, driver=None):
     return next(finding.status for finding in diagnose(machine) if finding.name == name)
 
 
-NVVM_12, NVVM = "nvidia-cuda-nvcc-cu12==12.9.86", "nvidia-nvvm==13.4.92"
-LINK_12, LINK = "nvidia-nvjitlink-cu12==12.9.86", "nvidia-nvjitlink==13.0.88"
-NEW_LINK = "nvidia-nvjitlink==13.5.37"
-NVRTCS = "nvidia-cuda-nvrtc-cu12==12.9.86 nvidia-cuda-nvrtc==13.4.92"
-EDGES = {  # fault: {packages: what the doctor says}
-    "02-grid-sync-cache": {
-        "numba==0.59.0rc1": AFFECTED,
-        "numba==0.58.1": NOT_AFFECTED,
-        "numba==0.59.0 numba-cuda==0.30.4": NOT_AFFECTED,
-    },
-    "01-default-arguments": {
-        "numba==0.69.0": CANNOT_TELL,
-        "numba==0+untagged.1": CANNOT_TELL,
-    },
-    "05-device-arrays": {
-        "nanobind==unknown": CANNOT_TELL,
-        f"nanobind=={'9' * 5000}.1": CANNOT_TELL,
-        "nanobind==2.1.0.dev1": AFFECTED,
-    },
-    "04-fused-scalars": {
-        "cupy==13.2 numpy==2.0.0": AFFECTED,
-        "cupy-cuda12x==13.4.0 numpy==1.26.4": NOT_AFFECTED,
-        "cupy-cuda12x==13.4.0": CANNOT_TELL,
-        "cupy-cuda11x==13.4.0 cupy-cuda12x==14.2.0 numpy==2.2.6": CANNOT_TELL,
-    },
-    "18-numpy-2.5": {
-        "numba-cuda==0.30.5 numpy==2.5.5": CANNOT_TELL,
-    },
-    "06-still": {
-        "numba-cuda-mlir==0.6.0": AT_RISK,
-        "numba-cuda-mlir==0.6.1": CANNOT_TELL,
-    },
-    "two-cupys": {
-        "cupy-cuda11x==13.4.0 cupy-cuda12x==13.4.0": AFFECTED,
-        "cupy==14.2.0": NOT_AFFECTED,
-    },
-    "nvvm-and-nvjitlink": {
-        "": NOT_AFFECTED,
-        NVVM: NOT_AFFECTED,
-        LINK: NOT_AFFECTED,
-        f"numba-cuda==0.30.4 {NVVM} {LINK}": AFFECTED,
-        f"{NVVM} {LINK}": AT_RISK,
-        f"numba-cuda==0.30.4 {NVVM} {NEW_LINK}": NOT_AFFECTED,
-        f"nvidia-nvvm==weird {LINK}": CANNOT_TELL,
-        f"numba-cuda==0.30.4 {NVVM_12} {NVVM} {LINK_12}": AFFECTED,
-        f"numba-cuda==0.30.4 {NVVM_12} {NVVM} {LINK_12} {NEW_LINK}": NOT_AFFECTED,
-        f"numba-cuda==0.30.4 {NVVM_12} {NEW_LINK}": AT_RISK,
-        f"numba-cuda==0.23.0 {NVVM_12} {NVVM} {LINK_12} cuda-pathfinder==1.1.0": CANNOT_TELL,
-        f"numba-cuda==0.23.0 {NVVM_12} {NVVM} {LINK_12} cuda-pathfinder==1.2.0": AFFECTED,
-        f"numba-cuda==0.23.0 {NVVM} {LINK} cuda-pathfinder==1.1.0": AFFECTED,
-        "numba-cuda==0.30.4 cuda-nvvm-impl==13.4.92 libnvjitlink==13.0.88": AFFECTED,
-    },
-    "two-toolkits": {
-        f"cupy-cuda12x==14.2.0 {NVRTCS}": AT_RISK,
-        f"cupy-cuda12x==14.2.0 nvidia-cuda-nvrtc-cu12==12.9.86 {NEW_LINK}": NOT_AFFECTED,
-        f"cupy-cuda13x==14.2.0 {NVRTCS}": NOT_AFFECTED,
-        f"cupy-cuda12x==13.6.0 {NVRTCS}": NOT_AFFECTED,
-        f"cupy-cuda12x==weird {NVRTCS}": AT_RISK,
-        f"cuda-bindings==12.9.10 {NVVM_12} {NVVM}": AT_RISK,
-        f"cuda-bindings==12.9.0 {NVVM_12} {NVVM}": NOT_AFFECTED,
-        f"cuda-bindings==12.9.1 cuda-pathfinder==1.1.0 {NVVM_12} {NVVM}": CANNOT_TELL,
-        f"cuda-bindings==13.5.0 {NVVM_12} {NVVM}": NOT_AFFECTED,
-        NVRTCS: NOT_AFFECTED,
-    },
-}
+EDGES = yaml.safe_load(Path(__file__).with_name("edges.yml").read_text("utf8"))
+EDGES["05-device-arrays"][f"nanobind=={'9' * 5000}.1"] = CANNOT_TELL
 
 
 @pytest.mark.parametrize(
