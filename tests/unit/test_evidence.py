@@ -71,18 +71,13 @@ def test_good_rows_and_their_order(book):
 
 EDITED = "lib 1.0 as of release: not as a run stored it"
 PLANTS = {  # a row, keys in it, and a value in JSON; no value: gone
-    '0.cpu.outcome="not reproduced"': "cpu: 'not reproduced', but its line says",
-    '0.cpu.outcome="failed differently"': "cpu: 'failed differently', but its line says",
-    '0.gpu.outcome="reproduced"': "gpu: 'reproduced', but its line says something",
     '0.cpu.line="LibError: takes two or more"': EDITED,
     '0.cpu.outcome="fine"': 'entry 1 ({"library": "lib", "release": "1.0"',
     '1.cpu.outcome="fine"': "cpu.outcome must be one of [",
-    '0.cpu.date="2931-01-01"': "dated 2931-01-01, which is before its release or in",
     '0.cpu.date="yesterday"': "cpu.date must be date, not 'yesterday'",
     "1=": "lib 1.0 as of today: no row of it",
     '0.release="1.0.5"': "lib 1.0.5 as of release: releases.json has no such release",
     '0.closure="lib==1.0 numpy==2.4.5"': EDITED,
-    '0.closure="lib==1.1 numpy==2.4.6"': "not those of the release: no lib==1.0",
     '0.released="2019-01-01"': "on 2019-01-01, but releases.json says 2026-01-01",
     '0.as_of="today"': "lib 1.0 as of today: 2 rows of it",
     '0.gpu.gpu="NVIDIA Potato"': EDITED,
@@ -93,7 +88,6 @@ PLANTS = {  # a row, keys in it, and a value in JSON; no value: gone
     '2.cannot="Python 3.12: I say so"': "1.1 as of release: not as a run stored it",
     '2.asked="lib==1.1"': "1.1 as of release: the requirements have changed since",
     '0.python="2.7"': "python must match pattern",
-    '0.python="3.9"': "Python 3.9, but releases.json has wheels for 3.12, 3.11",
     "0.cpu={}": "cpu must contain [",
     '0.library="six"': "six 1.0 as of release: the sidecar names no probe of six",
     '0.gpu.probe="0"': "1.0 as of release, gpu: the probe has changed since this row",
@@ -202,10 +196,8 @@ ENDS = {"fails": "exit status 0", "works": "AssertionError"}
     ],
 )  # fmt: skip
 def test_what_the_end_of_a_probe_means(patterns, status, error, output, meant):
-    """And the row that is stored of it says nothing else."""
     asked = replace(PROBE, **patterns)
     assert probe.judge(asked, asked.template, Outcome(status, error, output)) == meant
-    assert not asked.contradicts(replace(CPU, outcome=meant[0], line=meant[1]))
 
 
 def test_a_failed_build_is_told_without_the_folder_that_it_was_in():

@@ -1,7 +1,7 @@
 """Each exercise has a check that rejects it as it is stored, and a solution that it accepts."""
 
-import ast
 import re
+import symtable
 from collections.abc import Iterator
 
 from casebook.authoring.chapters import Cell, Chapter
@@ -61,20 +61,8 @@ def names(cell: Cell) -> set[str]:
     """Names that a kernel cell binds, imported modules aside; none for a %%pinned cell."""
     plain = "\n".join(line for line in cell.source.splitlines() if not line.startswith("%"))
     try:
-        tree = ast.parse("" if cell.pinned else plain)
+        table = symtable.symtable("" if cell.pinned else plain, "cell", "exec")
     except SyntaxError:
         return set()
-    local = {
-        name
-        for part in ast.walk(tree)
-        if isinstance(part, ast.comprehension)
-        for name in ast.walk(part.target)
-    }
-    bound = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    return bound | {
-        name.id
-        for node in tree.body
-        if not isinstance(node, ast.FunctionDef | ast.ClassDef)
-        for name in ast.walk(node)
-        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store) and name not in local
-    }
+    symbols = table.get_symbols()
+    return {one.get_name() for one in symbols if one.is_assigned() and not one.is_imported()}

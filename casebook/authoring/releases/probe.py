@@ -29,7 +29,6 @@ from casebook.authoring.releases.evidence import (
     LEVELS,
     NOT_REPRODUCED,
     REPRODUCED,
-    Run,
 )
 from casebook.authoring.releases.resolve import Question
 from casebook.cells.header import BLOCK, Header, read
@@ -97,16 +96,6 @@ class Probe:
             cuda_home=self.cuda_home or template.cuda_home,
             env=dict(self.env) | template.env,
         )
-
-    def contradicts(self, run: Run) -> bool:
-        """True where the line of a row shows another outcome than the row says."""
-        if run.outcome == NOT_REPRODUCED:
-            return run.line != ""
-        given = self.template
-        ending = (given.raises or "").rpartition(".")[2] or given.signal or TIMED_OUT
-        pattern = self.fails or f"{ending}.*(?:{given.match or ''})"
-        shown = re.search(pattern.replace("\n", r"\s*"), run.line)  # lines have single spaces
-        return len(run.line) < LONGEST and bool(shown) != (run.outcome == REPRODUCED)
 
 
 def libraries(chapter: Chapter) -> list[str]:
