@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 from bs4 import BeautifulSoup
 from helpers import ROOT
 from sample import ADDED, MARKED, SAMPLE
@@ -19,39 +20,7 @@ from casebook.cells.header import read
 from casebook.errors import EnvironmentFailure
 from casebook.execution.script import check, run
 
-# What selectors find in the sample, as text.
-SHOWN = {
-    "table.case-card th": ["You see", "Do", "Affected", "Fixed in"],
-    "p.case-facts strong": ["Libraries:"],
-    ".facts": [
-        "numba 0.65.1 · Python 3.11–3.13 · GPU",
-        "numba 0.65.1 · numpy 2.4.6 · Python 3.11–3.13",
-        "numba 0.65.1 · numpy 2.5.5 · Python 3.11–3.13",
-    ],
-    ".must": ["must raise ZeroDivisionError", "must exit with 0", "must exit with 0"],
-    ".fails .verdict": ["Fails"],
-    ".runs .verdict": ["Runs", "Runs"],
-    ".ending strong": ["ZeroDivisionError", "exit status 0", "exit status 0"],
-    "#cell-2 .cell_output pre": [],
-    "details.fold > summary": ["Output, 50 lines", "Solution", "Code, 2 lines"],
-    "details[open], details.fold img": [],
-    ".export a": [f"Cell {number} as one file" for number in (1, 2, 6)],
-    ".receipt .label": ["Receipt"],
-    "#how-we-know .strip tr": [
-        "dependency set 2.4.6 2.10.0",
-        "as of release ✗",
-        "today ✓ –",
-        "as of release, on a GPU !",
-    ],
-    "#how-we-know details :is(dt, dd)": [
-        "2.4.6 (2026-05-01)",
-        "✗ as of release: reproduced · ZeroDivisionError: <b>division by zero",
-        "✓ today: not reproduced",
-        "! as of release, on a GPU: failed differently · killed by SIGSEGV",
-        "2.10.0 (2026-09-01)",
-        "– cannot be installed · Python 3.12: no wheel",
-    ],
-}
+SHOWN = yaml.safe_load((ADDED.parent / "shown.yml").read_text("utf8"))
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+import yaml
 from example import write_case
 from helpers import cell
 
@@ -69,31 +70,7 @@ def test_good_rows_and_their_order(book):
     )
 
 
-EDITED = "lib 1.0 as of release: not as a run stored it"
-PLANTS = {  # a row, keys in it, and a value in JSON; no value: gone
-    '0.cpu.line="LibError: takes two or more"': EDITED,
-    '0.cpu.outcome="fine"': 'entry 1 ({"library": "lib", "release": "1.0"',
-    '1.cpu.outcome="fine"': "cpu.outcome must be one of [",
-    '0.cpu.date="yesterday"': "cpu.date must be date, not 'yesterday'",
-    "1=": "lib 1.0 as of today: no row of it",
-    '0.release="1.0.5"': "lib 1.0.5 as of release: releases.json has no such release",
-    '0.closure="lib==1.0 numpy==2.4.5"': EDITED,
-    '0.released="2019-01-01"': "on 2019-01-01, but releases.json says 2026-01-01",
-    '0.as_of="today"': "lib 1.0 as of today: 2 rows of it",
-    '0.gpu.gpu="NVIDIA Potato"': EDITED,
-    '0.gpu.gpu=""': "gpu.gpu must match pattern",
-    "0.gpu.driver=": "gpu must contain ['driver'] properties",
-    '0.cpu.driver="580.1"': "cpu.driver",
-    '0.cannot="Python 3.12: no wheel"': "must contain ['asked', 'date'] properties",
-    '2.cannot="Python 3.12: I say so"': "1.1 as of release: not as a run stored it",
-    '2.asked="lib==1.1"': "1.1 as of release: the requirements have changed since",
-    '0.python="2.7"': "python must match pattern",
-    "0.cpu={}": "cpu must contain [",
-    '0.library="six"': "six 1.0 as of release: the sidecar names no probe of six",
-    '0.gpu.probe="0"': "1.0 as of release, gpu: the probe has changed since this row",
-    "0.cpu=": "1.0 as of release, cpu: not run",
-    "0.seal=": EDITED,
-}
+PLANTS = yaml.safe_load(Path(__file__).with_name("rows.yml").read_text("utf8"))
 
 
 @pytest.mark.parametrize("plant", PLANTS)

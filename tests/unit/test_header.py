@@ -1,6 +1,9 @@
 """Headers: what a good one says, and one clear sentence for each kind of bad one."""
 
+from pathlib import Path
+
 import pytest
+import yaml
 from helpers import cell
 
 from casebook.cells.header import Header, read
@@ -35,37 +38,9 @@ BAD = {
     cell("", dependencies=["six==1.17.0", "Six==1.16.0"]): "'Six' is listed twice",
     with_top(PYTHON, "dependencies = []", "tool.casebook = 3"): "[tool.casebook] must be a table",
 }
-BAD_OPTIONS = {
-    "raise = 'TypeError'": "[tool.casebook] has an unknown key 'raise'; did you mean 'raises'?",
-    "gpu = 'yes'": "[tool.casebook] gpu = 'yes' must be true or false",
-    "raises = 1": "raises = 1 must be a string",
-    "raises = ''": "raises = '' must be a string that is not empty",
-    "timeout = '60'": "timeout = '60' must be a number",
-    "timeout = 0": "timeout = 0 must be more than 0 seconds",
-    "timeout = inf": "timeout = inf must be more than 0 seconds and finite",
-    "timeout = nan": "timeout = nan must be more than 0 seconds and finite",
-    "env = {A = 1}": "env = {'A': 1} must be a table of strings",
-    "env = {'A=B' = '1'}": "env has 'A=B', which is not the name of a variable",
-    "match = 'text'": "match looks into the message of an exception: it needs raises",
-    "signal = 'SEGV'": "signal = 'SEGV' is not the name of a signal such as 'SIGSEGV'",
-    "gpus = 2": "gpus is the number of GPUs: it needs gpu = true",
-    "gpus = 0": "gpus = 0 must be a whole number, 1 or more",
-    "gpus = true": "gpus = True must be a whole number",
-    "driver = '>=580'": "driver is about the GPU's driver: it needs gpu = true",
-    "gpu = true\n# driver = '580'": "driver = '580' is not a version range such as '>=580'",
-}
-BAD_OUTCOMES = {
-    "signal = 'SIGABRT'": "a script ends in one way: raises and signal cannot both be expected",
-    "timeout-expected = true": "raises and timeout-expected cannot both be expected",
-    "match = '('": "match = '(' is not a regular expression",
-    "match = 'x*'": "match = 'x*' matches the empty string, so it would check nothing",
-    "match = '^.+$'": "in any text, so it would check nothing",
-    "match = '[1-3]'": "matches '1' in any text, so it would check nothing",
-}
-
-
-BAD |= {cell("", line): sentence for line, sentence in BAD_OPTIONS.items()}
-BAD |= {cell("", "raises = 'E'", line): sentence for line, sentence in BAD_OUTCOMES.items()}
+LINES = yaml.safe_load(Path(__file__).with_name("headers.yml").read_text("utf8"))
+BAD |= {cell("", line): sentence for line, sentence in LINES["options"].items()}
+BAD |= {cell("", "raises = 'E'", line): words for line, words in LINES["outcomes"].items()}
 
 
 @pytest.mark.parametrize(("source", "sentence"), BAD.items(), ids=BAD.values())
