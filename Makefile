@@ -42,7 +42,7 @@ wheelhouse: environment ## download every wheel into wheelhouse/, for offline us
 	@$(BIN)/python -m casebook wheelhouse $(CHAPTERS)
 
 execute: environment ## run chapters on a GPU and store outputs (CHAPTERS=01)
-	@$(BIN)/python -m casebook execute $(CHAPTERS) $(if $(CLUSTER),--cluster $(CLUSTER))
+	@$(BIN)/python -m casebook execute $(CHAPTERS)
 
 workshop: environment ## copy the chapters without solutions for a workshop
 	@$(BIN)/python -m casebook workshop

@@ -24,13 +24,8 @@ def arguments() -> argparse.ArgumentParser:
         prog="python -m casebook", description="The tooling of the GPU Python Casebook."
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    chapters, cluster = (argparse.ArgumentParser(add_help=False) for _ in range(2))
+    chapters = argparse.ArgumentParser(add_help=False)
     chapters.add_argument("names", nargs="*", metavar="CHAPTER", help="default: all")
-    cluster.add_argument(
-        "--cluster",
-        metavar="ADDRESS",
-        help="Dask scheduler; `gpus`: a worker on each GPU of this machine",
-    )
 
     def command(
         name: str, action: str, text: str, *parents: argparse.ArgumentParser
@@ -68,10 +63,9 @@ def arguments() -> argparse.ArgumentParser:
     )
     command(
         "execute",
-        "authoring.parallel.execute",
+        "authoring.execute.command",
         "run chapters on a GPU; store outputs and receipts",
         chapters,
-        cluster,
     )
     command(
         "confirm",
@@ -88,7 +82,11 @@ def arguments() -> argparse.ArgumentParser:
         "authoring.releases.command.versions",
         "run the cases over releases of their libraries",
         chapters,
-        cluster,
+    )
+    versions.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Dask scheduler; `gpus`: a worker on each GPU of this machine",
     )
     versions.add_argument(
         "--release", metavar="VERSION", help="only this one; `newest`: of each library"

@@ -8,13 +8,14 @@ import os
 import platform
 import re
 import time
+from collections.abc import Sequence
 
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
 from casebook.authoring import publish, receipts
-from casebook.authoring.chapters import Chapter
+from casebook.authoring.chapters import Chapter, load
 from casebook.authoring.checks.code import written_problems
 from casebook.authoring.releases import evidence
 from casebook.cells.repository import ROOT
@@ -23,6 +24,15 @@ from casebook.errors import CasebookError
 
 BUSY = "GPU or host is busy"  # casebook/helpers/timing.py prints it where no claim is checked
 FOLDED = {"check", "solution", "hide-input"}
+
+
+def command(names: Sequence[str]) -> int:
+    """Run chapters one after the other and store them. The first that fails ends it."""
+    books = load(names)
+    for number, book in enumerate(books, 1):
+        execute(book)
+        print(f"[{number}/{len(books)}] {book.name}: stored, {len(book.cells)} cells", flush=True)
+    return 0
 
 
 def execute(chapter: Chapter) -> None:

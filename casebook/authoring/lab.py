@@ -3,16 +3,12 @@
 A copy that is missing is made. One that is there is left alone, whatever is in it.
 """
 
-import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
 
 from casebook.authoring.chapters import Chapter
-from casebook.cells.stamp import digest
 from casebook.environments.store import write_atomically
-
-RECORD = ".casebook.json"  # {name of a copy: hash of the chapter that it was made from}
 
 
 def folder() -> Path:
@@ -23,16 +19,12 @@ def folder() -> Path:
 def copy(chapters: Iterable[Chapter], target: Path) -> dict[Path, str]:
     """Make the copies that a folder lacks; returns what there is to say: {path: 'new', …}."""
     target.mkdir(parents=True, exist_ok=True)
-    record = target / RECORD
-    made_from = json.loads(record.read_text()) if record.exists() else {}
     notes = {}
     for chapter in chapters:
-        path, text = target / chapter.path.name, chapter.path.read_text("utf-8")
+        path = target / chapter.path.name
         if not path.exists():
-            write_atomically(path, text.encode())
-            made_from[path.name] = digest(text)
+            write_atomically(path, chapter.path.read_bytes())
             notes[path] = "new"
-        elif made_from.get(path.name) != digest(text):
+        elif path.stat().st_mtime < chapter.path.stat().st_mtime:
             notes[path] = "the chapter has changed since; delete this copy to get the new one"
-    write_atomically(record, json.dumps(made_from, indent=1).encode())
     return notes

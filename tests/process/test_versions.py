@@ -9,6 +9,7 @@ import sys
 import threading
 from contextlib import nullcontext
 from dataclasses import asdict
+from types import SimpleNamespace
 
 import pytest
 from example import write_case
@@ -17,6 +18,7 @@ from helpers import cell, fake_driver, wheel
 from casebook.authoring.checks.evidence import evidence_problems
 from casebook.authoring.releases import command, evidence, index
 from casebook.authoring.releases.evidence import Entry, Run
+from casebook.authoring.releases.executor import team
 from casebook.authoring.releases.index import Release
 from casebook.authoring.releases.probe import Probe
 from casebook.authoring.releases.worker import Job, perform
@@ -226,6 +228,17 @@ def test_a_dask_cluster_does_the_work(book, works):
     with distributed.LocalCluster(**options) as cluster:
         assert command.versions([], cluster=cluster.scheduler_address) == 0
     assert set(outcomes(book).values()) == {WORKS}
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [("gpu", "--cluster gpu: no Dask scheduler"), ("gpus", "this machine has no NVIDIA GPU")],
+)
+def test_a_cluster_that_is_not_there_is_said(name, sentence, no_gpu, monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setitem(sys.modules, "dask_cuda", SimpleNamespace(LocalCUDACluster=dict))
+    with pytest.raises(CasebookError, match=sentence), team(name):
+        pass
 
 
 def test_a_case_without_releases_is_said(book):

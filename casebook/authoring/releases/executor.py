@@ -14,13 +14,11 @@ Each = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[tuple[int, Any, 
 
 
 @contextmanager
-def team(cluster: str | None = None, at_once: int = 2) -> Iterator[Each]:
+def team(cluster: str | None = None) -> Iterator[Each]:
     """A function that does jobs at once, of the form Each.
 
     `cluster` is None for the cores of this machine, the address of a Dask scheduler, or "gpus" for
-    a worker on each GPU of this machine. `at_once`: the jobs that such a worker does at a time.
-    With two, one makes its environment while the other one has the GPU; with more, the jobs are
-    dealt out before it shows which GPU is the first to be free.
+    a worker on each GPU of this machine.
     """
     if cluster is None:
         with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
@@ -29,7 +27,7 @@ def team(cluster: str | None = None, at_once: int = 2) -> Iterator[Each]:
             finally:
                 threads.shutdown(cancel_futures=True)
     else:
-        with dask_client(cluster, at_once) as (client, as_completed):
+        with dask_client(cluster) as (client, as_completed):
             yield each_of(lambda work, job: client.submit(work, job, pure=False), as_completed)
 
 
@@ -49,7 +47,7 @@ def each_of(submit: Callable[..., Any], as_completed: Callable[..., Any]) -> Eac
 
 
 @contextmanager
-def dask_client(cluster: str, at_once: int) -> Iterator[tuple[Any, Callable[..., Any]]]:
+def dask_client(cluster: str) -> Iterator[tuple[Any, Callable[..., Any]]]:
     """A client of the cluster, and distributed's as_completed. Dask is imported here alone.
 
     A job whose worker is lost is done again on another one; the scheduler gives up a job that has
@@ -64,7 +62,7 @@ def dask_client(cluster: str, at_once: int) -> Iterator[tuple[Any, Callable[...,
         package = str(error.name).replace("_", "-")
         raise CasebookError(f"--cluster needs {error.name}: pip install {package}") from None
     if cluster == "gpus":
-        with LocalCUDACluster(**workers(at_once)) as local, distributed.Client(local) as client:
+        with LocalCUDACluster(**workers()) as local, distributed.Client(local) as client:
             yield client, distributed.as_completed
         return
     try:
@@ -75,14 +73,14 @@ def dask_client(cluster: str, at_once: int) -> Iterator[tuple[Any, Callable[...,
         yield client, distributed.as_completed
 
 
-def workers(at_once: int) -> dict[str, Any]:
-    """What LocalCUDACluster is told.
+def workers() -> dict[str, Any]:
+    """What LocalCUDACluster is told. It gives each worker all GPUs in CUDA_VISIBLE_DEVICES, its own
+    first, and the cores near that one.
 
-    It gives each worker all GPUs in CUDA_VISIBLE_DEVICES, its own first, and the cores near that
-    one. Its memory limit is of the worker's process, which holds nothing large: scripts are
-    processes of their own. No dashboard is opened, so that nothing listens on a port that another
-    cluster has.
+    Of two jobs at a time, one makes its environment while the other one has the GPU; with more, the
+    jobs are dealt out before it shows which GPU is the first to be free. No dashboard is opened, so
+    that nothing listens on a port that another cluster has.
     """
     if not gpu.find():
         raise CasebookError("--cluster gpus: this machine has no NVIDIA GPU")
-    return {"threads_per_worker": at_once, "dashboard_address": None}
+    return {"threads_per_worker": 2, "dashboard_address": None}
