@@ -819,6 +819,11 @@ TABLE = r"""
    "Packages of CUDA 12 and 13 lie in one environment; libraries made for 12 load those of 13",
    "Uninstall the packages of the CUDA version that the libraries are not made for",
    "08-newer"
+  ],
+  "two-registered": [
+   "CuPy warns of multiple CuPy packages, and is the one that was installed last: CuPy may not function correctly because multiple CuPy packages are installed in your environment",
+   "Do not uninstall just one: uninstall all, then pip install cupy-cuda12x (or cupy-cuda13x)",
+   "28-two-cupys"
   ]
  }
 }
@@ -932,16 +937,7 @@ def two_cupys(parts: Parts) -> Finding:
     """Several packages of CuPy, of which each wrote over the files of the one before."""
     found = parts.get("cupy", ())
     status = AFFECTED if len({label for label, _ in found}) > 1 else NOT_AFFECTED
-    fix = "Uninstall them all, then install the one for your CUDA version"
-    return Finding(
-        "two-cupys",
-        "Several packages of CuPy in one environment: CuPy may not function correctly",
-        status,
-        named(found) or "not installed: cupy",
-        fix if status == AFFECTED else "",
-        "",
-        "https://docs.cupy.dev/en/stable/install.html",
-    )
+    return combined("two-registered", status, named(found) or "not installed: cupy")
 
 
 def named(found: Installed) -> str:
