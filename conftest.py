@@ -39,9 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("CASEBOOK_REQUIRE_GPU is set and this machine has no NVIDIA GPU")
     nbval.kernel.KernelManager = over_files
     config.pluginmanager.register(Cells(), "cells")
-    if hasattr(config, "workerinput"):
-        take_turns(int(config.workerinput["workerid"].removeprefix("gw")))
-    else:
+    if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Summary(config), "summary")
 
 
@@ -53,15 +51,6 @@ def over_files(**options: Any) -> KernelManager:
     """
     file = f"{tempfile.gettempdir()}/kernel-{uuid.uuid4().hex[:12]}.json"
     return KernelManager(transport="ipc", connection_file=file, **options)
-
-
-def take_turns(number: int) -> None:
-    """Give each worker another first GPU, where there are several; the rest come behind it."""
-    if found := gpu.find():
-        visible = os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(found.count)))
-        devices = visible.split(",")
-        turn = number % len(devices)
-        os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(devices[turn:] + devices[:turn])
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -5,15 +5,13 @@ import re
 import shutil
 import subprocess
 import sys
-from runpy import run_path
-from types import SimpleNamespace
 
 import nbformat
 import pytest
 from helpers import ROOT, cell, fake_driver
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from casebook.environments import gpu, uv
+from casebook.environments import uv
 
 NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
 STORED = [new_output("stream", text="as expected: exit status 0\n")]
@@ -118,24 +116,3 @@ def test_an_environment_that_was_not_prepared_changes_no_output(run, tmp_path, s
     status, text = run({"XDG_CACHE_HOME": str(tmp_path / "cache"), "UV_CACHE_DIR": packages})
     assert status == 0, text
     assert "for 1 environment that `python -m casebook prepare` would have made before" in text
-
-
-@pytest.mark.parametrize(
-    ("count", "visible", "worker", "then"),
-    [
-        (3, None, "gw0", "0,1,2"),
-        (3, None, "gw4", "1,2,0"),
-        (2, "5,7", "gw1", "7,5"),
-        (1, None, "gw1", "0"),
-    ],
-)
-def test_workers_take_turns_with_the_gpus(monkeypatch, count, visible, worker, then):
-    monkeypatch.setattr(gpu, "find", lambda: gpu.Gpu("NVIDIA Fake", "7.5", "580.65.06", count))
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible or "")
-    run_path(str(ROOT / "conftest.py"))["pytest_configure"](
-        SimpleNamespace(
-            workerinput={"workerid": worker},
-            pluginmanager=SimpleNamespace(register=lambda *_: None),
-        )
-    )
-    assert os.environ["CUDA_VISIBLE_DEVICES"] == then
