@@ -1,6 +1,7 @@
 """What the tests share: short ways to write a cell, to run it, and to look at processes."""
 
 import fcntl
+import re
 import shutil
 import subprocess
 import time
@@ -122,3 +123,15 @@ def fake_driver(folder, version=13000, devices=1):
     for library in ("libcuda.so.1", "libnvidia-ml.so.1"):
         subprocess.run([compiler, *options, library], cwd=folder, check=True)
     return str(folder)
+
+
+EDIT = re.compile(r"(?m)((?:^-.*\n)+)((?:^\+.*\n)+)")
+
+
+def planted(path):
+    """The faults of a file such as unit/faults.txt. Of each the sentences that it must get, and its
+    edits: what is replaced, and by what, one after the other."""
+    for said, text in re.findall(r"(?m)((?:^=.*\n)+)((?:^[-+].*\n)+)", path.read_text("utf-8")):
+        edits = [part for edit in EDIT.findall(text) for part in edit]
+        sentences = [line[2:] for line in said.splitlines() if line[2:]]
+        yield sentences, ["\n".join(line[2:] for line in part.splitlines()) for part in edits]

@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from example import H200, SOURCES, execute_here, write_chapter
-from helpers import ROOT, cell
+from helpers import ROOT, cell, planted
 
 from casebook.authoring import confirm, execute, receipts
 from casebook.authoring.chapters import Chapter
@@ -62,63 +62,12 @@ def test_a_second_run_changes_only_the_receipt_and_what_varies(chapter):
     assert first == second
 
 
-NOT_STORED = "its stored output is not the one that the run produced"
-RUN = "run `make execute`"
-EDITED = f"edited since the run that the receipt is for; {RUN}"
-STALE = ": the receipt is stale, the"
-PICTURE = '{"output_type": "display_data", "metadata": {}, "data": {"image/png": "AAAA"}}'
+CHANGES = planted(Path(__file__).with_name("changes.txt"))
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "sentences"),
-    [
-        ("A sentence.", "Another sentence.", []),
-        ('"x * 7"', '"x * 7   \\n"', []),
-        ('"x * 7"', '" x * 7"', [f", cell [2]: {EDITED}"]),
-        (
-            "# raises",
-            "# rises",
-            [
-                ", cell [3]: [tool.casebook] has an unknown key 'rises'; did you mean 'raises'?",
-                f", cell [3]: {EDITED}",
-            ],
-        ),
-        ('"42"', '"43"', [f", cell [2]: {NOT_STORED}"]),
-        ('"before\\n"', '"after\\n"', [f", cell [3]: {NOT_STORED}"]),
-        ('"outputs": []', f'"outputs": [{PICTURE}]', [f", cell [1]: {NOT_STORED}"]),
-        ('"execution_count": 5', '"execution_count": null', [", cell [5]: never executed"]),
-        (
-            '"casebook": {',
-            '"another": {',
-            [
-                ": the card is not that of the facts; run `python -m casebook facts`",
-                ": no receipt; `make execute` on a machine with a GPU makes one",
-            ],
-        ),
-        ('"modules": ', '"module": ', [": the receipt lacks modules"]),
-        (
-            '"environment": "',
-            '"environment": "0',
-            [f"{STALE} pins of the GPU libraries or native/ have changed since; {RUN}"],
-        ),
-        (
-            '"sitecustomize": "',
-            '"sitecustomize": "0',
-            [f"{STALE} helper module sitecustomize has changed since; {RUN}"],
-        ),
-        (
-            '"cell-1": "',
-            '"other": "',
-            [
-                ", cell [1]: not in the receipt: added after the run, "
-                "or the receipt is another notebook's",
-                ": the receipt has 1 cells that the notebook lacks: other",
-            ],
-        ),
-    ],
-)
-def test_a_later_change_is_a_problem_that_names_its_place(chapter, old, new, sentences):
-    text = chapter.path.read_text()
+@pytest.mark.parametrize(("sentences", "edits"), CHANGES)
+def test_a_later_change_is_a_problem_that_names_its_place(chapter, sentences, edits):
+    text, (old, new) = chapter.path.read_text(), edits
     assert text.count(old) == 1
     chapter.path.write_text(text.replace(old, new))
     assert problems(Chapter(chapter.path)) == [f"09-example{sentence}" for sentence in sentences]

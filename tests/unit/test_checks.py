@@ -7,7 +7,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from helpers import cell
+from helpers import cell, planted
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from casebook import doctor
@@ -185,18 +185,8 @@ def test_the_example_has_no_problem(found):
     assert found() == []
 
 
-FAULT = re.compile(r"(?m)^= (.*)\n((?:[-+].*\n)+)")  # a sentence, and the edits that must get it
-EDIT = re.compile(r"(?m)((?:^-.*\n)+)((?:^\+.*\n)+)")
-
-
-def edits(text):
-    """What each edit replaces, and by what, one after the other."""
-    parts = [part for edit in EDIT.findall(text) for part in edit]
-    return ["\n".join(line[2:] for line in part.splitlines()) for part in parts]
-
-
-PLANTED = FAULT.findall(Path(__file__).with_name("faults.txt").read_text("utf8"))
-FAULTS = [(sentence, edits(text)) for sentence, text in PLANTED] + [
+PLANTED = planted(Path(__file__).with_name("faults.txt"))
+FAULTS = [(sentences[0], edits) for sentences, edits in PLANTED] + [
     (".yml: faults[0].see:", ["A kernel does not compile", "x" * 141]),
     ("now: 84 words, at most 80", ["Print it:", "word " * 84]),
     ("How we know: 121 words, at most 120", ["By a run.", "word " * 121]),
