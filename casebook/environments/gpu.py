@@ -32,15 +32,12 @@ def find() -> Gpu | None:
     return Gpu(**found["gpus"][0], driver=found["driver"], count=len(found["gpus"]))
 
 
-def visible() -> str:
-    """The first GPU that this process may use, as CUDA_VISIBLE_DEVICES names it."""
-    return os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0]
-
-
 def lock() -> Path:
-    """The lock file of that GPU, in this user's cache, which hosts may share."""
+    """The lock file of the first GPU that this process may use, in this user's cache, which hosts
+    may share."""
     cache().mkdir(parents=True, exist_ok=True)
-    return cache() / f"gpu-{platform.node()}-{visible()}.lock"
+    first = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0]
+    return cache() / f"gpu-{platform.node()}-{first}.lock"
 
 
 def required() -> bool:

