@@ -5,7 +5,6 @@ Clocks and the CUDA driver are stubs; the host's clock also runs once for real.
 
 import ctypes
 import sys
-import time
 
 import pytest
 
@@ -155,15 +154,6 @@ def test_the_table_has_units_and_bandwidth():
     assert rounds.table(10**9).count("GB/s") == 3
 
 
-def test_the_host_s_clock_measures_the_call():
-    rounds = compare(
-        {"nothing": lambda: None, "sleeps": lambda: time.sleep(0.02)},
-        rounds=5,
-        clock="host",
-    )
-    assert min(rounds.seconds["sleeps"]) >= 0.02 > rounds.median("nothing")
-
-
 class Driver:
     """A libcuda that records its calls; two events are always 2 ms apart."""
 
@@ -210,11 +200,11 @@ def test_what_the_clocks_ask_of_the_driver(driver, clock):
     assert clock == "host" or rounds.seconds == {"a": [0.002] * 3}
 
 
-def test_the_answer_is_timed_and_is_no_part_of_the_call(driver, monkeypatch):
+def test_the_host_s_clock_times_the_call_and_apart_from_it_the_answer(driver, monkeypatch):
     now = iter(range(100))
     monkeypatch.setattr(timing._time, "perf_counter", lambda: next(now))
-    rounds = compare({"a": lambda: None}, rounds=3, warmup=0, clock="host")
-    assert (rounds.answers, rounds.seconds) == ([1, 1, 1], {"a": [1, 1, 1]})
+    rounds = compare({"a": lambda: next(now)}, rounds=3, warmup=0, clock="host")
+    assert (rounds.answers, rounds.seconds) == ([1, 1, 1], {"a": [2, 2, 2]})
 
 
 def test_without_a_context_the_gpu_s_clock_says_so_and_the_host_s_waits_for_nothing(driver):
