@@ -28,9 +28,15 @@ def versions(monkeypatch):
 
 
 @pytest.fixture
-def case():
-    """A chapter with one message on its card."""
-    return SimpleNamespace(facts=SimpleNamespace(messages=["of the card"]))
+def strip(versions, monkeypatch):
+    """strip(rows): the strip of a chapter with these rows and one message on its card."""
+
+    def strip(found):
+        monkeypatch.setattr(evidence, "rows", lambda chapter: found)
+        case = SimpleNamespace(facts=SimpleNamespace(messages=["of the card"]))
+        return versions.strip("lib", versions.runs(case))
+
+    return strip
 
 
 def rows(said=(), **ends):
@@ -68,29 +74,26 @@ def test_neighbours_that_end_alike_in_every_line_share_a_column(versions):
     ]
 
 
-def test_what_was_not_run_is_empty(versions, monkeypatch, case):
+def test_what_was_not_run_is_empty(strip):
     """Without a Python there was no run."""
-    found = rows(cpu_today="xxxx", gpu_today="px v")
-    monkeypatch.setattr(evidence, "rows", lambda chapter: found)
-    strip = versions.strip("lib", versions.runs(case))
-    assert lines(strip)[-1] == ["today, on a GPU", "", "✗", "", "✓"]
-    assert soup(strip).select_one(".legend").text.endswith("empty: not run")
-    assert soup(strip).select_one("details p").text.endswith("GPU: X, driver 580.1")
+    shown = strip(rows(cpu_today="xxxx", gpu_today="px v"))
+    assert lines(shown)[-1] == ["today, on a GPU", "", "✗", "", "✓"]
+    assert soup(shown).select_one(".legend").text.endswith("empty: not run")
+    assert soup(shown).select_one("details p").text.endswith("GPU: X, driver 580.1")
 
 
-def test_what_failed_for_a_reason_of_its_own_stopped_before(versions, monkeypatch, case):
+def test_what_failed_for_a_reason_of_its_own_stopped_before(strip):
     """An import, a missing library, a build; not words of the card, nor another failure."""
     said = {
         0: "ModuleNotFoundError: No module named 'x'",
         1: "AttributeError: of the card",
         2: "TypeError: another",
     }
-    monkeypatch.setattr(evidence, "rows", lambda chapter: rows(said, cpu_today="!!!"))
-    strip = soup(versions.strip("lib", versions.runs(case)))
-    assert [mark.text for mark in strip.select("td[title]")] == ["·", "!"]
-    assert strip.select("td[title]")[0]["title"] == f"1.0: stopped before · {said[0]}"
-    assert strip.dd.text == f"· stopped before · {said[0]}"
-    assert [mark["class"] for mark in strip.select(".legend span")] == [["otherwise"], ["stopped"]]
+    shown = soup(strip(rows(said, cpu_today="!!!")))
+    assert [mark.text for mark in shown.select("td[title]")] == ["·", "!"]
+    assert shown.select("td[title]")[0]["title"] == f"1.0: stopped before · {said[0]}"
+    assert shown.dd.text == f"· stopped before · {said[0]}"
+    assert [mark["class"] for mark in shown.select(".legend span")] == [["otherwise"], ["stopped"]]
 
 
 def test_dependency_sets_that_say_the_same_share_a_line(versions):
