@@ -334,7 +334,7 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "Before dropping it: CuPy home.wait_event(guest.record()); cuda.core home.wait(guest)",
+   "fix": "After the last launch on guest: CuPy home.wait_event(guest.record()); cuda.core home.wait(guest); then drop it",
    "chapter": "07-freed-in-flight"
   },
   {
