@@ -2,6 +2,7 @@
 
 import json
 import re
+import struct
 import subprocess
 import sys
 
@@ -116,6 +117,48 @@ def test_the_label_of_chapter_5_is_found_again(nanobind, kind):
     program = "a = b = c = da.ramp(3, 'float32')\nda.add_template_only(a, b)"
     with child.Child("native", target) as judge:
         assert judge.judge(program).kind == kind
+
+
+PTX = """
+.visible .entry k(
+	.param .u64 k_0,
+	.param .u64 k_1
+)
+{
+	.reg .pred 	%p<2>;
+	ld.param.u64 	%rd1, [k_0];
+	ld.param.u64 	%rd2, [k_1];
+	ld.global.s32 	%r1, [%rd1+4];
+	setp.lt.s32 	%p1, %r1, 0;
+	@%p1 bra 	$L_1;
+	shl.b32 	%r1, %r1, 4;
+$L_1:
+	{.reg .b32 %t; mov.b64 {%t, %r2}, %rd9;}
+	rem.s32 	%r3, %r1, 5;
+	cvt.rn.f64.s32 	%fd1, %r3;
+	fma.rn.f64 	%fd2, %fd1, 0d4000000000000000, 0d3FF0000000000000;
+	st.global.f64 	[%rd2], %fd2;
+	ret;
+}
+"""
+
+
+@pytest.mark.parametrize("number, right", [(-7, -3.0), (3, 7.0)])
+def test_ptx_runs_on_the_cpu(number, right, monkeypatch):
+    monkeypatch.syspath_prepend(child.INSIDE)
+    import ptx
+
+    memory = bytearray(struct.pack("<iid", 0, number, 0.0))
+    ptx.Kernel(PTX, memory).run([ptx.BASE, ptx.BASE + 8], {"%rd9": 0})
+    assert struct.unpack("<d", memory[8:]) == (right,)
+
+
+def test_a_fault_of_chapter_6_is_found_again_without_a_gpu():
+    """With the numbers of the H200, in chapter 6's catalogue."""
+    with child.Child("kernels-by-ptx", targets.load("kernels-by-ptx")) as judge:
+        verdict = judge.judge("op('max(a, b)', 'int32 uint8 -> int64')")
+        assert judge.judge("op('a % b', 'int32 int32 -> int32', 'b != 0')").kind == ""
+    assert verdict.got.startswith("WRONG for a = 0, b = 128: 0, not 128")
 
 
 def test_every_target_can_be_loaded_and_has_its_side():

@@ -15,7 +15,9 @@ from casebook.authoring.hunt.child import Child, Verdict
 from casebook.authoring.hunt.targets import Target
 
 DOCUMENTED = Path(__file__).with_name("documented.yml")
-OPERATION = re.compile(r"(?:xp\.|\.)([a-z_]\w*)\b(?!')|(//|\*\*|<<|>>|[<>=!]=|[-+*/%&|^~<>@]|\[)")
+OPERATION = re.compile(
+    r"(?:\.|\b(?=\w+\())([a-z_]\w*)\b(?!')|(//|\*\*|<<|>>|[<>=!]=|[+*/%&|^~<@[]|-(?!>)|(?<!-)>)"
+)
 DTYPE = re.compile(r"'((?:bool|u?int|float|complex)\d*)'")
 
 
