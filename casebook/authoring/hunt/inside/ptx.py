@@ -1,6 +1,8 @@
 """Runs PTX on the CPU, one thread after another: what compilers write for one-line kernels.
 
 Raises Unread for what it does not know. No memory is shared between threads, and no thread waits.
+A GPU may fuse mul and add without `.rn` into one operation; here each rounds, so that the last
+digits of floats can differ from a GPU's.
 """
 
 import math
