@@ -4,6 +4,7 @@ import fcntl
 import re
 import shutil
 import subprocess
+import sys
 import time
 import zipfile
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ import psutil
 import pytest
 
 from casebook.cells.header import read
+from casebook.execution.modules import FOLDERS
 from casebook.execution.script import check, run
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -135,3 +137,12 @@ def planted(path):
         edits = [part for edit in EDIT.findall(text) for part in edit]
         sentences = [line[2:] for line in said.splitlines() if line[2:]]
         yield sentences, ["\n".join(line[2:] for line in part.splitlines()) for part in edits]
+
+
+def beside_a_built_driver(script):
+    """What a script prints that imports a fake driver, as lines; skips without a compiler."""
+    if not shutil.which("cc"):
+        pytest.skip("needs a C compiler, cc")
+    variables = {"PYTHONPATH": ":".join(map(str, FOLDERS)), "PATH": "/usr/bin:/bin"}
+    command = [sys.executable, "-c", script]
+    return subprocess.check_output(command, env=variables, text=True).splitlines()

@@ -1,14 +1,7 @@
 """The fake driver of chapter 7: which stream it lets reuse a freed block, call by call."""
 
-import shutil
-import subprocess
-import sys
-
 import pytest
-
-from casebook.execution.modules import FOLDERS
-
-pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler, cc")
+from helpers import beside_a_built_driver
 
 HEAD = """
 import ctypes
@@ -88,15 +81,9 @@ CASES = {
 
 
 def calls(script):
-    done = subprocess.run(
-        [sys.executable, "-c", HEAD + script],
-        env={"PYTHONPATH": ":".join(map(str, FOLDERS)), "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert all(line.startswith("stand-in:") for line in done.stdout.splitlines())
-    return done.stdout.splitlines()[1:]
+    said = beside_a_built_driver(HEAD + script)
+    assert all(line.startswith("stand-in:") for line in said)
+    return said[1:]
 
 
 @pytest.mark.parametrize(("script", "block"), CASES.values(), ids=CASES)

@@ -1,14 +1,6 @@
 """The fake driver of case 32: a queued copy reads when the host waits, another one at once."""
 
-import shutil
-import subprocess
-import sys
-
-import pytest
-
-from casebook.execution.modules import FOLDERS
-
-pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler, cc")
+from helpers import beside_a_built_driver
 
 SCRIPT = """
 import ctypes
@@ -33,14 +25,7 @@ print(host.value, second.value)
 
 
 def test_a_queued_copy_reads_the_buffer_when_the_host_waits():
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        env={"PYTHONPATH": ":".join(map(str, FOLDERS)), "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.splitlines() == [
+    assert beside_a_built_driver(SCRIPT) == [
         "driver: copy 1 is put into the queue",
         "0",
         "driver: the host waits: the queue runs to copy 1",

@@ -1,14 +1,6 @@
 """The fake driver of case 36: the types in the name of a kernel."""
 
-import shutil
-import subprocess
-import sys
-
-import pytest
-
-from casebook.execution.modules import FOLDERS
-
-pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler, cc")
+from helpers import beside_a_built_driver
 
 SCRIPT = """
 import ctypes
@@ -22,11 +14,4 @@ for types in "PfPdyS9_dd", "PfSF_yS9_ff", "PiPxyS9_xx":
 
 
 def test_the_first_two_pointers_of_the_single_tile_kernel():
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        env={"PYTHONPATH": ":".join(map(str, FOLDERS)), "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.splitlines() == ["float* double*", "float* float*", "int* long long*"]
+    assert beside_a_built_driver(SCRIPT) == ["float* double*", "float* float*", "int* long long*"]

@@ -1,14 +1,6 @@
 """The fake driver of case 38: which block it gives out, and when a launch is recorded."""
 
-import shutil
-import subprocess
-import sys
-
-import pytest
-
-from casebook.execution.modules import FOLDERS
-
-pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler, cc")
+from helpers import beside_a_built_driver
 
 SCRIPT = """
 import ctypes
@@ -34,14 +26,7 @@ allocate(blocks[2])
 
 
 def test_a_launch_is_recorded_only_in_a_capture_and_a_freed_block_comes_next():
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        env={"PYTHONPATH": ":".join(map(str, FOLDERS)), "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.splitlines() == [
+    assert beside_a_built_driver(SCRIPT) == [
         "driver: block 1 is given out",
         "driver: block 2 is given out",
         "801",
