@@ -107,7 +107,7 @@ def test_what_is_reported_is_so():
         with child.Child(name, targets.load(name)) as judge:
             verdict = judge.judge(program)
         assert verdict.kind == kind and got in verdict.got
-        assert not kind or "found.md" in search.documented(name, program, verdict)
+        assert not kind or "tells it" in search.documented(name, program, verdict)
 
 
 @pytest.mark.parametrize("nanobind, kind", [("2.1.0", "raises TypeError"), ("3.1.0", "")])

@@ -70,7 +70,10 @@ class Child:
             self.process = None
             died = signal.Signals(-status).name if status < 0 else f"exit status {status}"
             return Verdict("crash", got=died)
-        return Verdict(**json.loads(line))
+        verdict = Verdict(**json.loads(line))
+        if "CUDA" in verdict.kind:  # an error that a context may keep, for all that follow
+            self.end()
+        return verdict
 
     def start(self) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(

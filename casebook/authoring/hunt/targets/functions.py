@@ -62,7 +62,7 @@ def programs(draw: st.DrawFn) -> str:
                     "xp.take({}, {})",
                     "xp.where({1}, {0}, {0})",
                     "xp.clip({}, {}, 3)",
-                    "xp.putmask({}, {}, 1)",
+                    "[xp.putmask({0}, {1}, 1), {0}][1]",
                     "xp.choose({1}, [{0}, {0}])",
                     "xp.bincount({1})",
                 ]
