@@ -152,7 +152,7 @@ function general(book, text) {
 }
 
 // The cases that a text fits: `[{ case, sure, messages: [{ message, by }] }]`: the sure one alone, or candidates, those by a card first,
-// and for a general error alone.
+// and for a general error those alone, and one of which the text is the last line.
 // What says no more than a general error is never sure.
 function match(book, text) {
   if (!text.trim()) return [];
@@ -172,7 +172,8 @@ function match(book, text) {
   if (certain.length === 1) return certain;
   const candidates = certain.length ? certain : findings;
   const carded = candidates.filter(({ messages }) => messages.some(({ message }) => message.fault));
-  const others = error && carded.length ? [] : candidates.filter(found => !carded.includes(found));
+  const others = candidates.filter(found => !carded.includes(found))
+    .filter(({ messages }) => !error || !carded.length || messages.some(({ message }) => isLast(message, paste)));
   return [...carded, ...others].map(found => ({ ...found, sure: false }));
 }
 
@@ -193,7 +194,7 @@ function sounds(book, text) {
   const weigh = list => list.reduce((sum, term) => sum + weight(term), 0);
   const asked = [...terms(text)];
   const found = faults.map(one => ({ ...one, both: asked.filter(term => one.terms.has(term)) })).map(one => ({ ...one, score: weigh(one.both) }))
-    .filter(({ both, score }) => both.length > 1 && score >= Math.max(3, weigh(asked) / 2))
+    .filter(({ both, score }) => both.length > 1 && score >= Math.max(2.7, weigh(asked) / 2))
     .sort((one, other) => other.score - one.score || one.terms.size - other.terms.size);
   return found.filter((one, n) => one.score > found[0].score / 2 && found.findIndex(other => other.case === one.case) === n).slice(0, 3);
 }
