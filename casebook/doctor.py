@@ -40,6 +40,7 @@ WATCHED = {
     "cupy": r"cupy(-(core|cuda|rocm)[\w-]*)?|amd-cupy",
     "cuda-core": "cuda-core",
     "cuda-bindings": "cuda-bindings",
+    "cuda-cccl": "cuda-cccl",
     "cuda-pathfinder": "cuda-pathfinder",
     "nanobind": "nanobind",
     "numpy": "numpy",
@@ -764,6 +765,169 @@ TABLE = r"""
    "chapter": "31-index-wraps"
   },
   {
+   "name": "32-pinned-refilled",
+   "symptom": "Frames copied from one pinned buffer with cp.asarray are copies of later frames; no message",
+   "ranges": [
+    {
+     "part": "cupy",
+     "since": "13.0.0",
+     "newest": "14.2.0",
+     "everywhere": true
+    }
+   ],
+   "fix": "Wait for the copy: cp.asarray(frame, blocking=True)",
+   "chapter": "32-pinned-refilled"
+  },
+  {
+   "name": "32-set-refilled",
+   "symptom": "Frames copied from one pinned buffer with x.set(frame) are copies of later frames; no message",
+   "ranges": [
+    {
+     "part": "cupy",
+     "oldest": "14.2.0",
+     "newest": "14.2.0",
+     "everywhere": true
+    }
+   ],
+   "fix": "Before you refill it, cp.cuda.get_current_stream().synchronize()",
+   "chapter": "32-pinned-refilled"
+  },
+  {
+   "name": "32-stream-refilled",
+   "symptom": "Frames copied from one cuda.pinned_array with stream= are copies of later frames; no message",
+   "ranges": [
+    {
+     "part": "numba-cuda",
+     "oldest": "0.30.4",
+     "newest": "0.30.4",
+     "everywhere": true
+    }
+   ],
+   "fix": "Before you refill it, stream.synchronize()",
+   "chapter": "32-pinned-refilled"
+  },
+  {
+   "name": "33-cast-backwards",
+   "symptom": "A CUDA guvectorize function cuts floats to integers, or int64 to int32, and refuses harmless types",
+   "ranges": [
+    {
+     "part": "numba-cuda",
+     "oldest": "0.30.4",
+     "newest": "0.30.4",
+     "everywhere": true
+    },
+    {
+     "part": "numba-cuda-mlir",
+     "oldest": "0.6.0",
+     "newest": "0.6.0",
+     "everywhere": true
+    },
+    {
+     "part": "the CUDA target built into numba",
+     "oldest": "0.68.1",
+     "newest": "0.68.1",
+     "everywhere": true
+    }
+   ],
+   "fix": "Pass the exact type: f(x.astype(np.int32, order=\"C\", casting=\"safe\"))",
+   "chapter": "33-gufunc"
+  },
+  {
+   "name": "33-out-never-sent",
+   "symptom": "A CUDA guvectorize function that adds to out= adds to garbage",
+   "ranges": [
+    {
+     "part": "numba-cuda",
+     "oldest": "0.30.4",
+     "newest": "0.30.4",
+     "everywhere": true
+    },
+    {
+     "part": "numba-cuda-mlir",
+     "oldest": "0.6.0",
+     "newest": "0.6.0",
+     "everywhere": true
+    },
+    {
+     "part": "the CUDA target built into numba",
+     "oldest": "0.68.1",
+     "newest": "0.68.1",
+     "everywhere": true
+    }
+   ],
+   "fix": "device = cuda.to_device(total), then out=device",
+   "chapter": "33-gufunc"
+  },
+  {
+   "name": "36-eight-into-four",
+   "symptom": "reduce_into of cuda.compute with h_init=np.array([0.0]) gives garbage, or changes the number behind the output; no message",
+   "ranges": [
+    {
+     "part": "cuda-cccl",
+     "oldest": "0.5.0",
+     "newest": "1.2.1",
+     "everywhere": true
+    }
+   ],
+   "fix": "h_init=np.array([0], out.dtype): a start value of the type of the output",
+   "chapter": "36-eight-into-four"
+  },
+  {
+   "name": "37-shared-overlap",
+   "symptom": "A static shared array holds what was written to a dynamic one, cuda.shared.array(0, ...), whose size is 0; no message",
+   "ranges": [
+    {
+     "part": "numba-cuda-mlir",
+     "oldest": "0.4.1",
+     "newest": "0.6.0",
+     "everywhere": true
+    }
+   ],
+   "fix": "One dynamic array, slices with both ends: fixed, rest = room[:32], room[32:32 + n]",
+   "chapter": "37-shared-overlap"
+  },
+  {
+   "name": "38-captured-arrays",
+   "symptom": "A graph captured with CuPy is right at first; later it reads or overwrites other arrays; no message",
+   "ranges": [
+    {
+     "part": "cupy",
+     "oldest": "14.2.0",
+     "newest": "14.2.0",
+     "everywhere": true
+    }
+   ],
+   "fix": "Record with a memory pool of its own, and keep pool and arrays beside the graph, by the function below",
+   "chapter": "38-graph-addresses"
+  },
+  {
+   "name": "38-captured-buffers",
+   "symptom": "A graph captured with cuda.core does not keep the buffers that its kernels use",
+   "ranges": [
+    {
+     "part": "cuda-core",
+     "oldest": "0.7.0",
+     "newest": "1.2.2",
+     "everywhere": true
+    }
+   ],
+   "fix": "Keep them beside the graph, kept = graph, buffers, or build it with GraphDefinition.launch",
+   "chapter": "38-graph-addresses"
+  },
+  {
+   "name": "38-graph-definition",
+   "symptom": "GraphDef.launch of cuda.core does not keep the buffers that it is given",
+   "ranges": [
+    {
+     "part": "cuda-core",
+     "oldest": "0.7.0",
+     "fixed": "1.0.0"
+    }
+   ],
+   "fix": "pip install \"cuda-core[cu12]>=1.2\" (or cuda-core[cu13])",
+   "chapter": "38-graph-addresses"
+  },
+  {
    "name": "39-grey-image",
    "symptom": "uniform_filter of an integer array returns values that are one too small; no message",
    "ranges": [
@@ -802,6 +966,20 @@ TABLE = r"""
    ],
    "fix": "Upgrade the CuPy that you have: pip install \"cupy-cuda12x[ctk]>=14.1,<15\" (or cupy-cuda13x[ctk])",
    "chapter": "43-unsigned-compare"
+  },
+  {
+   "name": "45-split-before",
+   "symptom": "A piece of cupy.split with a negative index beyond the length begins before the array; no message",
+   "ranges": [
+    {
+     "part": "cupy",
+     "oldest": "7.1.0",
+     "newest": "14.2.0",
+     "everywhere": true
+    }
+   ],
+   "fix": "Cut the indices first: min(max(i + n if i < 0 else i, 0), n) for each, with the length n",
+   "chapter": "45-split-before"
   }
  ],
  "combinations": {
