@@ -968,6 +968,18 @@ TABLE = r"""
    "chapter": "43-unsigned-compare"
   },
   {
+   "name": "44-table-malloc",
+   "symptom": "A kernel that reads a NumPy array from outside of it dies, at once with many threads, else after some launches: CUDA_ERROR_ILLEGAL_ADDRESS",
+   "ranges": [
+    {
+     "part": "numba-cuda-mlir",
+     "fixed": "0.5.0"
+    }
+   ],
+   "fix": "pip install \"numba-cuda-mlir[cu12]>=0.5.3\" (or [cu13]), or pass the table as an argument",
+   "chapter": "44-table-malloc"
+  },
+  {
    "name": "45-split-before",
    "symptom": "A piece of cupy.split with a negative index beyond the length begins before the array; no message",
    "ranges": [
@@ -978,8 +990,36 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "Cut the indices first: min(max(i + n if i < 0 else i, 0), n) for each, with the length n",
+   "fix": "Cut the indices first: slice(i).indices(n)[1] for each, with the length n",
    "chapter": "45-split-before"
+  },
+  {
+   "name": "46-large-labels",
+   "symptom": "Integers above 16,777,216 change in zoom, shift, rotate, affine_transform and map_coordinates of ndimage; no message",
+   "ranges": [
+    {
+     "part": "cupy",
+     "oldest": "13.0.0",
+     "newest": "14.2.0",
+     "everywhere": true
+    }
+   ],
+   "fix": "ndimage.zoom(labels.astype(\"float64\"), 2, order=0, output=labels.dtype), exact up to 2⁵³",
+   "chapter": "46-large-labels"
+  },
+  {
+   "name": "47-unique-rows",
+   "symptom": "cupy.unique with axis does not return for many rows, keeps rows with infinities twice, or orders integers wrongly; no message",
+   "ranges": [
+    {
+     "part": "cupy",
+     "oldest": "13.0.0",
+     "newest": "14.2.0",
+     "everywhere": true
+    }
+   ],
+   "fix": "Sort the rows with cupy.lexsort and keep those that differ from the one before, as in the function below",
+   "chapter": "47-unique-rows"
   }
  ],
  "combinations": {
