@@ -28,7 +28,8 @@ class Hunts(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         self.env.note_dependency(str(HUNTS))
         hunts = json.loads(HUNTS.read_text("utf-8"))
-        return [table("hunts", COLUMNS, map(summary, hunts)), *map(picture, hunts)]
+        drawn = [picture(hunt) for hunt in hunts if hunt["covered"]]
+        return [table("hunts", COLUMNS, map(summary, hunts)), *drawn]
 
 
 def summary(hunt: dict[str, Any]) -> list[str]:

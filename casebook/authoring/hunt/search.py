@@ -18,7 +18,7 @@ DOCUMENTED = Path(__file__).with_name("documented.yml")
 OPERATION = re.compile(
     r"(?:\.|\b(?=\w+\())([a-z_]\w*)\b(?!')|(//|\*\*|<<|>>|[<>=!]=|[+*/%&|^~<@[]|-(?!>)|(?<!-)>)"
 )
-DTYPE = re.compile(r"'((?:bool|u?int|float|complex)\d*)'")
+DTYPE = re.compile(r"\b((?:bool|u?int|float|complex)\d*)(?=[' ])")
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,9 @@ def search(
             done.outcomes[why or "same"] += 1
             pairs = {(o, d) for o in operations(program) for d in DTYPE.findall(program)}
             done.covered.update(pairs if why != "unable" else ())
-            if why == verdict.kind and why not in ("", "unable"):
+            if why == "hang":  # not shrunk, since each look takes the whole limit
+                small.setdefault(why, Difference(program, verdict))
+            elif why == verdict.kind and why not in ("", "unable"):
                 small[why] = Difference(program, verdict)  # the last one is the smallest
                 raise classes.setdefault(why, type("Differs", (Differs,), {}))(why)
 
@@ -105,5 +107,6 @@ def search(
                 warnings.simplefilter("ignore", HypothesisWarning)  # of long reprs
                 one()
         except* Differs:
-            done.found = list(small.values())
+            pass  # `small` has them
+    done.found = list(small.values())
     return done

@@ -8,6 +8,7 @@ import scipy.ndimage
 RIGHT = {"xp": numpy, "ndimage": scipy.ndimage}
 ASKED = {"xp": cupy, "ndimage": cupyx.scipy.ndimage}
 UNABLE = ("NotImplementedError", "ImportError")  # cuBLAS is not installed
+WAIT = cupy.cuda.runtime.deviceSynchronize
 LOOSE = {"e": 1e-2, "f": 1e-4, "F": 1e-4, "d": 1e-9, "D": 1e-9}
 
 

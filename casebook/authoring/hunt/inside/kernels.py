@@ -3,7 +3,7 @@
 from differential import op, outcome
 
 RIGHT = {"op": lambda *entry: "right"}
-ASKED = {"op": lambda *entry: outcome(op(*entry)).partition(",")[0]}
+ASKED = {"op": lambda *entry: outcome(op(*entry))}
 UNABLE = ()
 
 
@@ -12,4 +12,4 @@ def seen(value, names):
 
 
 def difference(right, got):
-    return "" if right == got else got.partition(" ")[0].rstrip(":")
+    return "" if got.startswith(right) else got.partition(" ")[0].rstrip(":")

@@ -5,6 +5,7 @@
 A program is text: statements, and in the last line the expression that counts. The module named
 runs it twice, with the names in `RIGHT` and with those in `ASKED`, and brings what comes of it into
 a form that `difference` compares. Where a side raises one of `UNABLE`, nothing can be said.
+`WAIT`, where there is one, is called after each, so that an error of the GPU is of its program.
 `REPAIRED` has repairs of faults that are known, by name: what differs without one alone is its.
 """
 
@@ -23,10 +24,13 @@ def value_of(program, names):
     return eval(last, names), names
 
 
-def outcome(program, names, seen):
+def outcome(program, names, side):
     """(None, what is seen of the value), or (name of the exception, its message)."""
     try:
-        return None, seen(*value_of(program, names))
+        try:
+            return None, side.seen(*value_of(program, names))
+        finally:
+            getattr(side, "WAIT", int)()
     except Exception as error:
         lines = str(error).strip().splitlines() or [""]
         return type(error).__name__, lines[0][:200]
@@ -34,18 +38,19 @@ def outcome(program, names, seen):
 
 def judge(side, program):
     """{"kind": "", …} if both sides agree, else the kind of the difference and both answers."""
-    raised, right = outcome(program, side.RIGHT, side.seen)
-    failed, got = outcome(program, side.ASKED, side.seen)
+    raised, right = outcome(program, side.RIGHT, side)
+    failed, got = outcome(program, side.ASKED, side)
     if failed in side.UNABLE or raised in side.UNABLE:
         kind = "unable"
     elif raised or failed:
-        kind = "" if raised and failed else f"raises {failed}" if failed else f"no {raised}"
+        alike = raised and failed and "CUDA" not in failed
+        kind = "" if alike else f"raises {failed}" if failed else f"no {raised}"
     else:
         kind = side.difference(right, got)
     for name, repaired in getattr(side, "REPAIRED", {}).items():
         if kind not in ("", "unable"):
             with repaired():
-                failed, again = outcome(program, side.ASKED, side.seen)
+                failed, again = outcome(program, side.ASKED, side)
             if not raised and not failed and not side.difference(right, again):
                 kind = name
     told = [

@@ -64,7 +64,7 @@ def programs(draw: st.DrawFn) -> str:
                     "xp.clip({}, {}, 3)",
                     "[xp.putmask({0}, {1}, 1), {0}][1]",
                     "xp.choose({1}, [{0}, {0}])",
-                    "xp.bincount({1})",
+                    "xp.bincount({1} % 8)",
                 ]
             )
         )
