@@ -103,10 +103,10 @@ def arguments() -> argparse.ArgumentParser:
     hunt = command(
         "hunt", "authoring.hunt.command.hunt", "search for new faults by generated programs"
     )
-    hunt.add_argument("name", metavar="TARGET", help="a module of casebook/authoring/hunt/targets")
     hunt.add_argument(
-        "--examples", metavar="N", type=int, default=10_000, help="default: %(default)s"
+        "names", nargs="*", metavar="TARGET", help="default: all that this machine can run"
     )
+    hunt.add_argument("--examples", metavar="N", type=int, help="default: the target's")
     hunt.add_argument(
         "--pin",
         dest="pins",

@@ -66,11 +66,17 @@ class State:
         return new
 
 
-def hunt(name: str, examples: int, pins: list[str], folder: Path | None) -> int:
-    """Run a target's programs, print the differences, write a file for each. Returns 1 for any.
+def hunt(names: list[str], examples: int | None, pins: list[str], folder: Path | None) -> int:
+    """Run the programs of targets, of all that this machine can run by default; print the
+    differences, and write a file for each to a folder of the target's name. Returns 1 for any.
 
-    Raises WrongUse where the target needs a GPU and there is none.
+    Raises WrongUse where a target needs a GPU and there is none.
     """
+    able = (name for name in targets.NAMES if gpu.find() or not targets.load(name).gpu)
+    return max(hunt_one(name, examples, pins, folder) for name in names or able)
+
+
+def hunt_one(name: str, examples: int | None, pins: list[str], folder: Path | None) -> int:
     target = targets.load(name).pinned(pins)
     if target.gpu and not gpu.find():
         raise WrongUse(f"{name} needs an NVIDIA GPU, and this machine has none")
@@ -80,7 +86,7 @@ def hunt(name: str, examples: int, pins: list[str], folder: Path | None) -> int:
     if state.rounds:
         print(f"continued: {state.rounds} rounds are done; {state.file.parent} keeps them")
     workers = len(os.sched_getaffinity(0))
-    wanted = range(state.rounds, -(-examples // ROUND))
+    wanted = range(state.rounds, -(-(examples or target.examples) // ROUND))
     start = time.monotonic()
     with concurrent.futures.ProcessPoolExecutor(workers) as pool:
         waiting = set()
@@ -105,7 +111,7 @@ def hunt(name: str, examples: int, pins: list[str], folder: Path | None) -> int:
                 )
                 for difference in new:
                     print(f"  {difference.verdict.kind}: {difference.program!r}", flush=True)
-    report.write(target, state.found, folder or ROOT / "_build/hunt" / name)
+    report.write(target, state.found, (folder or ROOT / "_build/hunt") / name)
     operations = {pair.split()[0] for pair in state.covered}
     print(
         f"{state.outcomes.total()} programs of {len(operations)} operations, {state.seconds:.0f} s"

@@ -21,6 +21,7 @@ class Target:
     programs: SearchStrategy[str]
     frame: str  # of the file that reports a program
     gpu: bool = False
+    examples: int = 20_000
     seconds: float = 20.0  # for one program
     env: tuple[tuple[str, str], ...] = ()
     build: str | None = None  # a folder, such as native

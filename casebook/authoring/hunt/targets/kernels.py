@@ -72,5 +72,6 @@ TARGET = Target(
     programs(),
     FRAME,
     gpu=True,
+    examples=3_000,
     seconds=60,
 )

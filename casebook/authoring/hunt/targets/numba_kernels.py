@@ -9,6 +9,7 @@ TARGET = Target(
     programs(),
     FRAME,
     gpu=True,
+    examples=3_000,
     seconds=60,
     env=(("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0"),),
     side="kernels",
