@@ -1018,7 +1018,7 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "Sort the rows with cupy.lexsort and keep those that differ from the one before, as in the function below",
+   "fix": "Sort the rows with cupy.lexsort and keep those that differ from the one before",
    "chapter": "47-unique-rows"
   }
  ],
