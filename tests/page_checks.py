@@ -83,3 +83,14 @@ def violations(page):
     )
     where = f"{page.url.rpartition('/')[2]}, {page.viewport_size['width']}"
     return [f"{where}, {rule['id']}: {n['html'][:120]}" for rule in found for n in rule["nodes"]]
+
+
+def on_every_page(visit, server, site, screen, scheme):
+    """What is wrong on a screen of this size, in the dark or light scheme."""
+    page, problems = visit("404"), []
+    page.set_viewport_size(screen)  # first: the theme makes focusable what then scrolls
+    page.emulate_media(color_scheme=scheme)
+    for name in names(site):
+        page.goto(f"{server}/{name}.html")
+        problems += [*layout(page), *violations(page)]
+    return problems
