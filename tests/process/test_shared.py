@@ -70,10 +70,14 @@ def install_python(folder):
     root = folder / f"cpython-{platform.python_version()}-linux-{platform.machine()}-gnu"
     skip = shutil.ignore_patterns("test", "*-packages", "config-*", "idlelib")
     shutil.copytree(sysconfig.get_path("stdlib"), root / "lib" / version, ignore=skip)
-    for library in Path(sysconfig.get_config_var("LIBDIR")).glob("libpython3*.so*"):
+    libraries = sysconfig.get_config_var("LIBDIR")
+    for library in Path(libraries).glob("libpython3*.so*"):
         shutil.copy(library, root / "lib")
     (root / "bin").mkdir()
-    shutil.copy(os.path.realpath(sys.executable), root / "bin" / version)
+    copy = Path(shutil.copy(os.path.realpath(sys.executable), root / "bin" / version))
+    where, beside = libraries.encode() + b"\0", b"$ORIGIN/../lib\0"
+    if len(where) >= len(beside):  # the place of libpython, which others may not enter
+        copy.write_bytes(copy.read_bytes().replace(where, beside.ljust(len(where), b"\0")))
 
 
 @pytest.fixture
