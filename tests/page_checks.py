@@ -5,7 +5,6 @@ import functools
 from axe_playwright_python.sync_playwright import Axe
 
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
-DESK = {"width": 1400, "height": 900}
 FIRST_DO = """() => {
   const box = document.querySelector("table.case-card tbody td:nth-child(2)")
     .getBoundingClientRect();
@@ -86,11 +85,11 @@ def violations(page):
 
 
 def on_every_page(visit, server, site, screen, scheme):
-    """What is wrong on a screen of this size, in the dark or light scheme."""
+    """Assert that nothing is wrong on a screen of this size, in the dark or light scheme."""
     page, problems = visit("404"), []
     page.set_viewport_size(screen)  # first: the theme makes focusable what then scrolls
     page.emulate_media(color_scheme=scheme)
     for name in names(site):
         page.goto(f"{server}/{name}.html")
         problems += [*layout(page), *violations(page)]
-    return problems
+    assert not problems, "\n".join(problems)

@@ -5,7 +5,7 @@ import json
 import re
 from urllib.parse import parse_qs, urlsplit
 
-from page_checks import DESK, LINES_OF_CASES, PHONE, layout, violations
+from page_checks import LINES_OF_CASES, PHONE, WIDE, layout, violations
 from playwright.sync_api import expect
 from sample import LOST, MARKED, MARKUP, SAMPLE
 
@@ -149,13 +149,13 @@ def test_filters_are_folded_on_a_phone_and_what_they_leave_is_on_the_screen(visi
     for label in ("nanobind", "crash"):
         page.get_by_label(label, exact=True).check()
         expect(page.locator("ul.cases > li:visible").first).to_be_in_viewport(ratio=1)
-    page.set_viewport_size(DESK)
+    page.set_viewport_size(WIDE)
     expect(page.get_by_label("CuPy", exact=True)).to_be_visible()
 
 
 def test_each_case_of_the_first_page_takes_few_lines(visit):
     """Three on a desk, where nothing is cut off, and five on a phone."""
-    desk = visit("book/index", viewport=DESK).evaluate(LINES_OF_CASES)
+    desk = visit("book/index", viewport=WIDE).evaluate(LINES_OF_CASES)
     phone = visit("book/index", viewport=PHONE).evaluate(LINES_OF_CASES)
     assert max(desk) <= [3, False] and max(lines for lines, _ in phone) <= 5
 
