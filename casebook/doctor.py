@@ -829,7 +829,7 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "Pass the exact type: f(x.astype(np.int32, order=\"C\", casting=\"safe\"))",
+   "fix": "Compile for the type of your data, or convert first: f(x.astype(np.float64, order=\"C\", casting=\"safe\"))",
    "chapter": "33-gufunc"
   },
   {
@@ -855,12 +855,12 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "device = cuda.to_device(total), then out=device",
+   "fix": "device = cuda.to_device(total), out=device, then total[...] = device.copy_to_host()",
    "chapter": "33-gufunc"
   },
   {
    "name": "36-eight-into-four",
-   "symptom": "reduce_into of cuda.compute with h_init=np.array([0.0]) gives garbage, or changes the number behind the output; no message",
+   "symptom": "reduce_into of cuda.compute with h_init=np.array([0.0]) gives 0 or garbage, or changes the number after the output; no message",
    "ranges": [
     {
      "part": "cuda-cccl",
@@ -869,7 +869,7 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "h_init=np.array([0], out.dtype): a start value of the type of the output",
+   "fix": "h_init=np.array([0], out.dtype): your start value, in the dtype of the output",
    "chapter": "36-eight-into-four"
   },
   {
@@ -883,7 +883,7 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "One dynamic array, slices with both ends: fixed, rest = room[:32], room[32:32 + n]",
+   "fix": "room = cuda.shared.array(0, np.int32), then fixed, rest = room[:32], room[32:32 + n]",
    "chapter": "37-shared-overlap"
   },
   {
@@ -969,7 +969,7 @@ TABLE = r"""
   },
   {
    "name": "44-table-malloc",
-   "symptom": "A kernel that reads a NumPy array from outside of it dies, at once with many threads, else after some launches: CUDA_ERROR_ILLEGAL_ADDRESS",
+   "symptom": "A kernel that reads a global NumPy array dies, at once with many threads, else after some launches: CUDA_ERROR_ILLEGAL_ADDRESS",
    "ranges": [
     {
      "part": "numba-cuda-mlir",
@@ -1009,7 +1009,7 @@ TABLE = r"""
   },
   {
    "name": "47-unique-rows",
-   "symptom": "cupy.unique with axis does not return for many rows, keeps rows with infinities twice, or orders integers wrongly; no message",
+   "symptom": "cupy.unique with axis does not return for many rows, keeps rows with infinities or NaN twice, or orders integers wrongly; no message",
    "ranges": [
     {
      "part": "cupy",
