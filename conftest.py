@@ -174,8 +174,9 @@ class Summary:
         self.seconds[file] += report.duration
         if report.when == "call" or report.outcome != "passed":
             self.ended[file][report.outcome] += 1
-            found = (float(str(s)) for key, s in report.user_properties if key == "prepared")
-            self.prepared += found
+            self.prepared += (
+                float(str(s)) for key, s in report.user_properties if key == "prepared"
+            )
         if report.outcome == "skipped" and isinstance(report.longrepr, tuple):
             self.skipped[report.longrepr[2].replace("Skipped: ", "")] += 1
 

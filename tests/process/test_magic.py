@@ -2,8 +2,8 @@
 
 import dataclasses
 import signal
-from pathlib import Path
 
+import nbval.kernel
 import pytest
 from helpers import cell, gone, process_ids, sleeper, wait_until
 
@@ -78,18 +78,14 @@ def test_cells_that_name_a_folder_share_it_when_one_fails_too(shell):
     )
 
 
-def test_a_shared_folder_goes_with_the_kernel(kernel):
-    said = []
-    manager, client = kernel
-    client.execute_interactive(pinned("pass", line="--folder shelf"))
-    client.execute_interactive(
-        "print(get_ipython().magics_manager.registry['PinnedMagic'].folders['shelf'].name)",
-        output_hook=lambda message: said.append(message["content"].get("text", "")),
-    )
-    folder = Path("".join(said).strip())
-    assert (folder / "cell.py").exists()
-    manager.shutdown_kernel()
-    assert not folder.exists()
+def test_a_shared_folder_goes_when_nbval_ends_its_kernel(monkeypatch, tmp_path):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    running = nbval.kernel.RunningKernel("python3")
+    for source in "%load_ext casebook", pinned("pass", line="--folder shelf"):
+        running.await_reply(running.execute_cell_input(source))
+    assert [*tmp_path.glob("*/cell.py")]
+    running.stop()
+    assert not [*tmp_path.iterdir()]
 
 
 GPU_CELLS = [pinned("1 / 0", "gpu = true"), "%%gpu\n1 / 0"]
