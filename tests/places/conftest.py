@@ -10,13 +10,12 @@ from helpers import ROOT
 def repository(tmp_path_factory):
     """A git repository whose one commit holds the files of this working tree."""
     folder = tmp_path_factory.mktemp("git") / "gpu-python-casebook"
-    options = ["-c", "user.name=A test", "-c", "user.email=test@example.org"]
-    # what a developer keeps out of git, such as 1.3 GB of wheels
-    options += ["-c", f"core.excludesFile={ROOT}/.git/info/exclude"]
-    git = ["git", f"--git-dir={folder}/.git", f"--work-tree={ROOT}", *options]
+    author = ["-c", "user.name=A test", "-c", "user.email=test@example.org"]
+    git = ["git", f"--git-dir={folder}/.git", f"--work-tree={ROOT}", *author]
     for command in (
         ["git", "init", "--quiet", "--initial-branch=main", folder],
-        [*git, "add", "--all"],
+        # without what a developer keeps out of git, such as 1.3 GB of wheels
+        [*git, "-c", f"core.excludesFile={ROOT}/.git/info/exclude", "add", "--all"],
         [*git, "commit", "--quiet", "--message=The working tree"],
     ):
         subprocess.run(command, cwd=ROOT, check=True)
