@@ -1,24 +1,27 @@
-"""The cell magics: `%load_ext casebook`, then %%pinned runs a cell as a script of its own and %%gpu
-marks a cell that needs a GPU."""
+"""The cell magics: `%load_ext casebook`, then %%environments names environments, %%pinned runs
+a cell as a script in one of them, and %%gpu marks a cell that needs a GPU."""
 
 import re
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from IPython import get_ipython
 from IPython.core.interactiveshell import InteractiveShell
-from IPython.core.magic import Magics, cell_magic, magics_class
+from IPython.core.magic import Magics, cell_magic, magics_class, no_var_expand
 from IPython.display import clear_output
 from packaging.specifiers import SpecifierSet
 
-from casebook.cells.header import Header, read
+from casebook.cells import line as lines
+from casebook.cells import named
+from casebook.cells.header import Header
 from casebook.cells.plots import use_style
 from casebook.environments import gpu
-from casebook.errors import CasebookError, GpuRequired
+from casebook.errors import GpuRequired, HeaderError
 from casebook.execution.modules import FOLDERS
-from casebook.execution.replay import show
+from casebook.execution.replay import environments_of, show
 from casebook.execution.script import check, run
 
 NO_GPU = "Skipped: this cell needs an NVIDIA GPU, and this machine has none."
@@ -31,30 +34,48 @@ class PinnedMagic(Magics):
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
         self.folders: dict[str, TemporaryDirectory[str]] = {}
+        self.named: Mapping[str, Header] | None = None
 
+    @no_var_expand
+    @cell_magic
+    def environments(self, line: str, cell: str) -> None:
+        """Name environments for the %%pinned cells of this notebook, in TOML: one table for each,
+        with requires-python, dependencies, and, where needed, cuda-home, build and env."""
+        self.named = named.read(cell)
+
+    @no_var_expand
     @cell_magic
     def pinned(self, line: str, cell: str) -> None:
-        """Run the cell as a script in the environment of its PEP 723 header, and check its end.
-
-        `%%pinned --out NAME` also stores the shown output in the variable NAME. Cells with the
-        same `--folder NAME` share their working folder: what one leaves there, the next finds.
-        """
-        options = read_options(line)
-        header = read(cell)
+        options = lines.parse(line)
+        source = f"{lines.MAGIC} {line}".rstrip() + f"\n{cell}"
+        header = lines.header(options, cell, self.known(source) if options.name else {})
         if reason := why_skip(header):
             print(reason)
-            show(f"%%pinned {line}".rstrip() + f"\n{cell}", self.shell.user_ns)
+            show(source, self.shell.user_ns)
             return
-        place = self.folder(options["--folder"]) if "--folder" in options else None
+        place = self.folder(options.folder) if options.folder else None
         progress = Progress(len(header.dependencies))
         try:
             outcome = run(cell, header, progress.emit, progress.report, place)
         finally:
             progress.clear()
-        if name := options.get("--out"):
-            self.shell.user_ns[name] = outcome.output
+        if options.out:
+            self.shell.user_ns[options.out] = outcome.output
         check(header, outcome)
         print(f"as expected: {header.expected.ending}")
+
+    pinned.__doc__ = lines.HELP
+
+    def known(self, source: str) -> Mapping[str, Header]:
+        """The environments of this notebook: as its cell was run, or as the file has them."""
+        if self.named is None:
+            self.named = environments_of(source, self.shell.user_ns)
+        if self.named is None:
+            raise HeaderError(
+                f"the environments are not known yet: first run the cell that begins with "
+                f"{named.MAGIC}, near the top of the notebook"
+            )
+        return self.named
 
     def folder(self, name: str) -> Path:
         """The folder that cells share under this name; removed when the kernel ends."""
@@ -85,19 +106,6 @@ class Progress:
         if self.shown:
             clear_output()
             self.shown = False
-
-
-def read_options(line: str) -> dict[str, str]:
-    """{"--out": NAME, "--folder": NAME} of the magic's line, either or both."""
-    words = line.split()
-    options = dict(zip(words[::2], words[1::2], strict=False))
-    if (
-        len(words) != 2 * len(options)
-        or not options.keys() <= {"--out", "--folder"}
-        or not all(map(str.isidentifier, options.values()))
-    ):
-        raise CasebookError(f"%%pinned takes `--out NAME` and `--folder NAME`, not {line!r}")
-    return options
 
 
 def why_skip(header: Header) -> str:

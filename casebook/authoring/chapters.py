@@ -10,7 +10,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from casebook.authoring import facts
-from casebook.cells import notebook
+from casebook.cells import line, named, notebook
 from casebook.cells.header import Header
 from casebook.cells.repository import ADDRESS, notebooks
 from casebook.cells.stamp import digest, of_outputs
@@ -28,12 +28,15 @@ class Cell(notebook.Cell):
     def stamp(self) -> str:
         """Two hashes, of the source and of everything stored below it.
 
-        Spaces at the ends of lines and the address of the repository do not count.
+        With the source counts the environment that its first line names; so the cell that names
+        all of them counts by its magic alone. Spaces at the ends of lines and the address of the
+        repository do not count.
         """
-        source = "\n".join(
-            line.rstrip() for line in self.source.replace(ADDRESS, "ADDRESS").rstrip().splitlines()
-        )
-        return f"{digest(source)} {of_outputs(self.node.outputs)}"
+        source = named.MAGIC if self.names_environments else self.source
+        lines = [text.rstrip() for text in source.replace(ADDRESS, "ADDRESS").rstrip().splitlines()]
+        if self.header and line.of_source(self.source).name:
+            lines.append(self.header.block())
+        return f"{digest(chr(10).join(lines))} {of_outputs(self.node.outputs)}"
 
 
 class Chapter(notebook.Notebook):
@@ -66,6 +69,11 @@ class Chapter(notebook.Notebook):
             minutes = max(1, round(self.receipt["seconds"] / 60))
             parts.append(f"about {minutes} minute{'s' * (minutes > 1)}")
         return "; ".join(parts)
+
+    @property
+    def preamble(self) -> list[Cell]:
+        """What every other cell may need: the set-up cell, and the one of the environments."""
+        return [cell for cell in self.cells if {"setup", "environments"} & set(cell.tags)]
 
     def write(self) -> None:
         """Store the notebook in the book's normal form, in one step."""

@@ -23,7 +23,7 @@ from casebook.environments import gpu
 from casebook.errors import CasebookError
 
 BUSY = "GPU or host is busy"  # casebook/helpers/timing.py prints it where no claim is checked
-FOLDED = {"check", "solution", "hide-input"}
+FOLDED = {"check", "solution", "hide-input", "environments"}
 
 
 def command(names: Sequence[str]) -> int:

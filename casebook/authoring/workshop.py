@@ -19,6 +19,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from casebook.authoring.chapters import CLAIMS, Chapter
+from casebook.cells.line import without_match
 from casebook.cells.repository import ROOT
 from casebook.errors import CasebookError
 
@@ -50,7 +51,7 @@ def unsolved(notebook: NotebookNode) -> NotebookNode:
             continue
         else:
             cell.outputs, cell.execution_count = [], None
-            cell.source = without_message(cell.source)
+            cell.source = without_match(cell.source)
             if "check" in cell.metadata.get("tags", []):
                 cell.source = encoded(cell.source)
         kept.append(cell)
@@ -103,11 +104,6 @@ def encoded(source: str) -> str:
     body = base64.b64encode(zlib.compress(source.removeprefix(lead).encode(), 9)).decode()
     lines = "\n".join(f'    "{body[at : at + 76]}"' for at in range(0, len(body), 76))
     return f"{lead}import base64, zlib\n\nexec(zlib.decompress(base64.b64decode(\n{lines})))"
-
-
-def without_message(source: str) -> str:
-    """A cell whose header names the expected exception, and not its message."""
-    return re.sub(r"(?m)^# match = .*\n", "", source)
 
 
 def without_answers(first: str) -> str:

@@ -12,7 +12,7 @@ import re
 import signal as signals
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -38,7 +38,7 @@ class Header:
     gpus: int = 1
     driver: str | None = None
     cuda_home: bool = False
-    env: dict[str, str] = field(default_factory=dict)
+    env: dict[str, str] = field(default_factory=dict, hash=False)
     build: str | None = None
     raises: str | None = None
     match: str | None = None
@@ -69,6 +69,18 @@ class Header:
         lines += [f"#     {json.dumps(text)}," for text in self.dependencies]
         return "\n".join(["# /// script", *lines, "# ]", "# ///", ""])
 
+    def block(self) -> str:
+        """The whole header as a PEP 723 block, which `read` reads back."""
+        given = {key: getattr(self, key.replace("-", "_")) for key in OPTIONS}
+        bare = Header("", ())
+        lines = [
+            f"# {key} = {literal(value)}"
+            for key, value in given.items()
+            if value != getattr(bare, key.replace("-", "_"))
+        ]
+        head = self.script_block().removesuffix("# ///\n")
+        return "\n".join([head + "# [tool.casebook]" if lines else head.rstrip(), *lines, "# ///"])
+
 
 TOP = {"requires-python", "dependencies", "tool"}
 OPTIONS: dict[str, Any] = {
@@ -81,6 +93,25 @@ KINDS = {
     float: "a number",
     dict[str, str]: "a table of strings",
 }
+
+
+def literal(value: Any) -> str:
+    """A value in TOML: a string that is easy to read, a number, true, or an inline table."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {literal(one)}" for key, one in value.items()) + " }"
+    if isinstance(value, str) and "\\" in value and "'" not in value and value.isprintable():
+        return f"'{value}'"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def begins(source: str) -> bool:
+    """Whether a piece of Python source has a header."""
+    return re.search(r"(?m)^# /// script\s*$", source) is not None
+
+
+def without_match(source: str) -> str:
+    """Source whose header names the expected exception, and not its message."""
+    return re.sub(r"(?m)^# match = .*\n", "", source)
 
 
 @functools.cache
@@ -102,20 +133,27 @@ def read(source: str) -> Header:
         raise HeaderError(f"the cell has {starts} '# /// script' blocks, but one is allowed")
     lines = found[0]["content"].splitlines()
     try:
-        return from_table(tomllib.loads("\n".join(line[1:].removeprefix(" ") for line in lines)))
+        return from_block(tomllib.loads("\n".join(line[1:].removeprefix(" ") for line in lines)))
     except tomllib.TOMLDecodeError as error:
         raise HeaderError(f"the header is not valid TOML: {error}") from None
 
 
-def from_table(table: dict[str, Any]) -> Header:
+def from_block(table: dict[str, Any]) -> Header:
     """Header from the parsed TOML of a block."""
-    refuse_unknown(table, TOP, "the header")
     tool = check_table(table.get("tool", {}), "[tool] of the header")
     refuse_unknown(tool, {"casebook"}, "[tool] of the header")
+    options = check_options(check_table(tool.get("casebook", {}), "[tool.casebook]"))
+    return replace(from_table(table, "the header", TOP), **options)
+
+
+def from_table(table: dict[str, Any], where: str, known: set[str]) -> Header:
+    """Header from a table with requires-python, dependencies and what `known` allows besides."""
+    refuse_unknown(table, known, where)
+    options = {key: value for key, value in table.items() if key in OPTIONS}
     return Header(
-        check_python(table.get("requires-python")),
-        check_dependencies(table.get("dependencies")),
-        **check_options(check_table(tool.get("casebook", {}), "[tool.casebook]")),
+        check_python(table.get("requires-python"), where),
+        check_dependencies(table.get("dependencies"), where),
+        **check_options(options, f"{where}: "),
     )
 
 
@@ -133,9 +171,9 @@ def refuse_unknown(table: dict[str, Any], known: Iterable[str], where: str) -> N
             raise HeaderError(f"{where} has an unknown key {key!r}; {hint}")
 
 
-def check_python(text: Any) -> str:
+def check_python(text: Any, where: str) -> str:
     if not isinstance(text, str) or not text:
-        raise HeaderError("the header needs requires-python, a string such as '>=3.11,<3.14'")
+        raise HeaderError(f"{where} needs requires-python, a string such as '>=3.11,<3.14'")
     return check_range("requires-python", text, ">=3.11,<3.14")
 
 
@@ -147,11 +185,11 @@ def check_range(key: str, text: str, example: str) -> str:
     return text
 
 
-def check_dependencies(dependencies: Any) -> tuple[str, ...]:
+def check_dependencies(dependencies: Any, where: str) -> tuple[str, ...]:
     """The pins as a tuple; every one `name==version`, each name once for a given marker."""
     if not isinstance(dependencies, list) or not all(isinstance(d, str) for d in dependencies):
         raise HeaderError(
-            "the header needs dependencies, a list of strings such as ['numpy==2.4.6'] "
+            f"{where} needs dependencies, a list of strings such as ['numpy==2.4.6'] "
             "(the empty list is allowed)"
         )
     seen = set()
@@ -174,24 +212,25 @@ def check_dependencies(dependencies: Any) -> tuple[str, ...]:
     return tuple(dependencies)
 
 
-def check_options(table: dict[str, Any]) -> dict[str, Any]:
-    """The [tool.casebook] table as keyword arguments of Header."""
-    refuse_unknown(table, OPTIONS, "[tool.casebook]")
+def check_options(table: dict[str, Any], where: str = "[tool.casebook] ") -> dict[str, Any]:
+    """Options, each by its name in a header, as keyword arguments of Header.
+
+    `where` begins a sentence about a wrong value. Raises HeaderError.
+    """
+    refuse_unknown(table, OPTIONS, where.strip())
     for key, value in table.items():
         if not is_a(OPTIONS[key], value):
-            raise HeaderError(f"[tool.casebook] {key} = {value!r} must be {KINDS[OPTIONS[key]]}")
+            raise HeaderError(f"{where}{key} = {value!r} must be {KINDS[OPTIONS[key]]}")
     check_outcome(table)
     check_pattern(table.get("match"))
     if not 0 < table.get("timeout", 1) < math.inf:
         raise HeaderError(f"timeout = {table['timeout']!r} must be more than 0 seconds and finite")
     for name in table.get("env", {}):
         if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
-            raise HeaderError(
-                f"[tool.casebook] env has {name!r}, which is not the name of a variable"
-            )
+            raise HeaderError(f"{where}env has {name!r}, which is not the name of a variable")
     for key, what in (("gpus", "the number of GPUs"), ("driver", "about the GPU's driver")):
         if key in table and not table.get("gpu"):
-            raise HeaderError(f"{key} is {what}: it needs gpu = true")
+            raise HeaderError(f"{key} is {what}: it needs gpu, too")
     check_range("driver", table.get("driver", ""), ">=580")
     return {key.replace("-", "_"): value for key, value in table.items()}
 

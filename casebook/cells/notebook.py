@@ -6,11 +6,13 @@ Read without nbformat, so that it works for anybody's notebook, wherever caseboo
 import functools
 import json
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
 from casebook.cells import header as headers
+from casebook.cells import line, named
 from casebook.cells.repository import ADDRESS, ROOT
 from casebook.errors import HeaderError, WrongUse
 
@@ -48,10 +50,12 @@ class Cell:
     """One code cell. `number` counts the code cells from 1, as the brackets beside a cell do.
 
     `node` is its content as nbformat 4 has it: a dict, or in a Chapter a NotebookNode.
+    `environments` gives those of its notebook, by name; it may raise HeaderError.
     """
 
     number: int
     node: Any
+    environments: Callable[[], Mapping[str, headers.Header]] = dict
 
     @property
     def source(self) -> str:
@@ -59,8 +63,9 @@ class Cell:
 
     @property
     def script(self) -> str:
-        """What runs: the source, or what is below the line of the magic %%pinned."""
-        return self.source.partition("\n")[2] if self.pinned else self.source
+        """What runs: the source, or what is below the line of the magic."""
+        magic = self.pinned or self.names_environments
+        return self.source.partition("\n")[2] if magic else self.source
 
     @property
     def body(self) -> str:
@@ -68,17 +73,27 @@ class Cell:
         return headers.BLOCK.sub("", self.script, count=1).lstrip("\n")
 
     @property
+    def names_environments(self) -> bool:
+        """True for the cell that names the environments of the notebook."""
+        return self.source.partition("\n")[0].rstrip() == named.MAGIC
+
+    @property
     def tags(self) -> list[str]:
         return self.node["metadata"].get("tags", [])
 
     @property
     def pinned(self) -> bool:
-        return self.source.startswith("%%pinned")
+        return self.source.startswith(line.MAGIC)
 
     @functools.cached_property
     def _read(self) -> tuple[headers.Header | None, str]:
         try:
-            return headers.read(self.source) if self.pinned else None, ""
+            if self.names_environments:
+                self.environments()
+            if not self.pinned:
+                return None, ""
+            said = line.of_source(self.source)
+            return line.header(said, self.script, self.environments() if said.name else {}), ""
         except HeaderError as error:
             return None, str(error)
 
@@ -133,7 +148,16 @@ class Notebook:
         self.name = self.path.stem
         self.notebook = self.read()
         codes = (node for node in self.notebook["cells"] if node["cell_type"] == "code")
-        self.cells = [self.cell(number, node) for number, node in enumerate(codes, 1)]
+        self.cells = [
+            self.cell(number, node, self.environments) for number, node in enumerate(codes, 1)
+        ]
+
+    def environments(self) -> Mapping[str, headers.Header]:
+        """The environments that its cells may name. Raises HeaderError for a cell with an error."""
+        texts = [cell.script for cell in self.cells if cell.names_environments]
+        if len(texts) > 1:
+            raise HeaderError(f"{len(texts)} cells begin with {named.MAGIC}: keep one")
+        return named.read(texts[0]) if texts else {}
 
     def read(self) -> Any:
         try:

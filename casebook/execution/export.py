@@ -50,15 +50,17 @@ def export(notebook: Notebook, number: int) -> str:
     if not cell.pinned:
         raise WrongUse(f"{place} is no %%pinned cell: it needs the notebook around it")
     header, block = cell.header, BLOCK.search(cell.script)
-    if not header or not block:
+    if not header:
         raise HeaderError(f"{place}: {cell.header_error}")
     if header.build:
         raise WrongUse(
             f"{place} builds {header.build}/: it needs a clone of the book; "
             f"git clone {repository.ADDRESS}, and open the notebook there"
         )
-    code = (cell.script[: block.start()].strip() + cell.script[block.end() :]).strip("\n")
-    beginning = [*origin(notebook, cell, header), block[0], BEGINNING, code, ""]
+    before = cell.script[: block.start()].strip() if block else ""
+    code = (before + cell.script[block.end() if block else 0 :]).strip("\n")
+    shown = block[0] if block else header.block()
+    beginning = [*origin(notebook, cell, header), shown, BEGINNING, code, ""]
     return "\n".join([*beginning, *printed(notebook, cell), check(header, imported(code))])
 
 

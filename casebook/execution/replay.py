@@ -8,16 +8,18 @@ as it is. Needs IPython alone: a kernel on Colab or in VS Code may have no nbfor
 import base64
 import html
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from IPython.display import display
 
+from casebook.cells.header import Header
+from casebook.cells.line import without_match
 from casebook.cells.notebook import Notebook, gpus_of
 from casebook.cells.repository import ROOT
 from casebook.cells.stamp import of_outputs
-from casebook.errors import WrongUse
+from casebook.errors import HeaderError, WrongUse
 
 MARK = 'data-casebook="stored"'
 FRAME = f"""<div {MARK} style="border-left: 4px solid #8a8a8a; padding-left: 0.8em">
@@ -37,18 +39,18 @@ def show(source: str, names: dict[str, Any]) -> None:
 
 def stored(source: str, names: dict[str, Any]) -> dict[str, str] | None:
     """The framed output of the cell with this source; `names` are the kernel's names."""
-    found = (framed(path, source) for path in notebooks(names))
+    found = (framed(path, source) for path, _ in notebooks(names))
     return next(filter(None, found), None)
 
 
-def notebooks(names: dict[str, Any]) -> Iterator[Path]:
-    """Files that may be the notebook: what JupyterLab or VS Code says, those in the working
-    directory, then the book's own."""
+def notebooks(names: dict[str, Any]) -> Iterator[tuple[Path, bool]]:
+    """Files that may be the notebook, and whether JupyterLab or VS Code says so: that one, those in
+    the working directory, then the book's own."""
     for said in (os.environ.get("JPY_SESSION_NAME"), names.get("__vsc_ipynb_file__")):
         if said:
-            yield Path(said)
+            yield Path(said), True
     for folder in (Path(), ROOT / "notebooks"):
-        yield from sorted(folder.glob("*.ipynb"))
+        yield from ((path, False) for path in sorted(folder.glob("*.ipynb")))
 
 
 def framed(path: Path, source: str) -> dict[str, str] | None:
@@ -60,7 +62,7 @@ def framed(path: Path, source: str) -> dict[str, str] | None:
         return None
     receipt = book.receipt or {}
     for cell in book.cells:
-        if lines(cell.source) != lines(source):
+        if not same(cell.source, source):
             continue
         outputs = cell.node["outputs"]
         for output in outputs:
@@ -72,10 +74,29 @@ def framed(path: Path, source: str) -> dict[str, str] | None:
     return None
 
 
+def environments_of(source: str, names: dict[str, Any]) -> Mapping[str, Header] | None:
+    """The environments of the notebook with this cell, as its file has them; None if none is found.
+
+    The file that JupyterLab or VS Code names counts even if the cell was edited since it was saved.
+    """
+    for path, said in notebooks(names):
+        try:
+            book = Notebook(path)
+            found = book.environments()
+        except (WrongUse, HeaderError):
+            continue
+        if found and (said or any(same(cell.source, source) for cell in book.cells)):
+            return found
+    return None
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two sources are one cell: copies for a class lack the message that is expected."""
+    return lines(one) == lines(other)
+
+
 def lines(source: str) -> list[str]:
-    """What two forms of one cell share: copies for a class lack the message that is expected."""
-    kept = source.strip().splitlines()
-    return [line.rstrip() for line in kept if not line.startswith("# match = ")]
+    return [text.rstrip() for text in without_match(source).strip().splitlines()]
 
 
 def frame(outputs: list[dict[str, Any]], title: str) -> dict[str, str]:

@@ -3,17 +3,26 @@
 import dataclasses
 import signal
 
+import nbformat
 import nbval.kernel
 import pytest
 from helpers import cell, gone, process_ids, sleeper, wait_until
 
 from casebook.cells.header import read
 from casebook.environments import create, gpu
-from casebook.errors import CasebookError, GpuRequired, UnexpectedOutcome
+from casebook.errors import GpuRequired, HeaderError, UnexpectedOutcome
 from casebook.magics import NO_GPU
 
 pytestmark = pytest.mark.timeout(120)  # seconds: a script that nobody ends must not hold the suite
 H200 = gpu.Gpu("NVIDIA H200", "9.0", "570.86.15")
+TABLES = """[plain]
+requires-python = ">=3.11"
+dependencies = []
+[told]
+requires-python = ">=3.11"
+dependencies = []
+env = { THREE = "3", TWO = "two" }
+"""
 FINE = "as expected: exit status 0\n"
 
 
@@ -56,13 +65,34 @@ def test_an_unexpected_outcome_shows_its_sentence_and_the_end_of_the_output(shel
     assert shell.names["text"].startswith("line 0\n") and shell.names["text"].endswith(end)
 
 
-@pytest.mark.parametrize(
-    "line",
-    ["--out", "--out 1x", "--out a b", "name", "--folder ../x", "--out a --out b", "--shelf a"],
-)
-def test_other_arguments_are_refused(shell, line):
-    with pytest.raises(CasebookError, match="%%pinned takes `--out NAME` and `--folder NAME`, not"):
-        shell(pinned("pass", line=line))
+def test_a_cell_runs_in_an_environment_by_name(shell):
+    shell(f"%%environments\n{TABLES}")
+    source = "%%pinned plain --raises ValueError --match six --out text\nraise ValueError('six')"
+    assert shell(source).endswith("ValueError: six\nas expected: ValueError\n")
+    assert 'File "cell.py", line 2, in <module>' in shell.names["text"]
+    told = "%%pinned told --env ONE={site} --env TWO='2 $HOME'\nimport os\n"
+    shell.names["site"] = "no name of the notebook stands for {site}"
+    shown = shell(told + "print(os.environ['ONE'][-13:], os.environ['TWO'], os.environ['THREE'])")
+    assert shown == f"site-packages 2 $HOME 3\n{FINE}"
+
+
+def test_the_environments_come_from_the_file_where_their_cell_was_not_run(
+    shell, monkeypatch, tmp_path
+):
+    source = "%%pinned plain\nprint(1)"
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(HeaderError, match="first run the cell that begins with %%environments"):
+        shell(source)
+    cells = [nbformat.v4.new_code_cell(text) for text in (f"%%environments\n{TABLES}", source)]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "mine.ipynb")
+    with pytest.raises(HeaderError):  # a cell of no file here
+        shell(source + "\nprint(2)")
+    monkeypatch.setenv("JPY_SESSION_NAME", "mine.ipynb")
+    assert shell(source + "\nprint(2)") == f"1\n2\n{FINE}"
+
+
+def test_the_help_of_the_magic_lists_its_options(ipython):
+    assert "--timeout-expected" in ipython.find_cell_magic("pinned").__doc__
 
 
 def test_cells_that_name_a_folder_share_it_when_one_fails_too(shell):

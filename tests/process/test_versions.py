@@ -22,6 +22,7 @@ from casebook.authoring.releases.executor import team
 from casebook.authoring.releases.index import Release
 from casebook.authoring.releases.probe import Probe
 from casebook.authoring.releases.worker import Job, perform
+from casebook.cells.header import read
 from casebook.errors import CasebookError
 
 HERE = f"3.{sys.version_info[1]}"
@@ -34,7 +35,8 @@ WHEELS = [  # name, version, day of upload, requirements; a module says its vers
 BODY = """import part, tiny_lib
 assert (tiny_lib.VERSION, part.VERSION) != ('1.0', '2'), 'they do not fit'
 print('together')"""
-PROBE = Probe(cell(BODY, "raises = 'AssertionError'", "match = 'do not fit'"))
+SOURCE = cell(BODY, "raises = 'AssertionError'", "match = 'do not fit'")
+PROBE = Probe(SOURCE, read(SOURCE))
 
 
 class Index(http.server.SimpleHTTPRequestHandler):
@@ -263,7 +265,9 @@ def test_a_python_that_is_not_there_is_an_outcome(monkeypatch):
 def test_a_hang_ends_with_the_probes_own_limit():
     """Not with the header's 120 s. What is printed before it hangs tells where it hangs."""
     source = cell("import time\nprint('launched', flush=True)\ntime.sleep(99)")
-    answer = run_one(Probe(source, fails=r"launched\s+still running", works="no", seconds=1))
+    answer = run_one(
+        Probe(source, read(source), fails=r"launched\s+still running", works="no", seconds=1)
+    )
     line = "launched still running when its time was up"
     assert (answer.outcome, answer.line) == (FAILS, line)
 
@@ -278,5 +282,5 @@ def test_a_package_that_cannot_be_had_says_nothing_about_the_release(monkeypatch
 def test_a_run_on_a_gpu_names_it_and_its_driver(monkeypatch, tmp_path):
     monkeypatch.setenv("LD_LIBRARY_PATH", fake_driver(tmp_path))
     source = cell("", "gpu = true", "raises = 'ValueError'")
-    answer = run_one(Probe(source), level="gpu")
+    answer = run_one(Probe(source, read(source)), level="gpu")
     assert (answer.driver, answer.gpu) == ("580.65.06", "NVIDIA Fake")

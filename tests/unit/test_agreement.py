@@ -11,6 +11,7 @@ from helpers import cell
 from casebook import doctor
 from casebook.authoring.checks.versions import version_problems
 from casebook.authoring.releases import probe
+from casebook.cells.header import read
 
 NAME = "08-example"
 SOURCE = cell(
@@ -44,7 +45,7 @@ def found(tmp_path, monkeypatch):
         monkeypatch.setattr(doctor, "CASES", (case,))
         path = tmp_path / f"{NAME}.ipynb"
         chapter = write_case(path, SOURCE, {"numba-cuda": {"cpu": "probe", "gpu": "probe"}})
-        key = probe.Probe(SOURCE).key
+        key = probe.Probe(SOURCE, read(SOURCE)).key
         rows = [
             e | {level: {"probe": key} | e[level] for level in ("cpu", "gpu") if level in e}
             for e in entries

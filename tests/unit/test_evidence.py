@@ -17,14 +17,14 @@ from casebook.authoring.releases import evidence, index, probe
 from casebook.authoring.releases.evidence import Entry, Run
 from casebook.authoring.releases.index import Release
 from casebook.authoring.releases.worker import meaning
-from casebook.cells.header import Header, read
+from casebook.cells.header import BLOCK, Header, read
 from casebook.cells.outcome import Raised
 from casebook.errors import CasebookError, EnvironmentFailure
 from casebook.execution.script import Outcome
 
 OPTIONS = "raises = 'LibError'", "match = 'takes two'"
 SOURCE = cell("import lib", *OPTIONS, dependencies=["lib==1.0", "nvidia-x==12.1", "numpy==2.4.6"])
-PROBE = probe.Probe(SOURCE)
+PROBE = probe.Probe(SOURCE, read(SOURCE))
 CPU = Run(outcome="reproduced", line="LibError: takes two", date="2026-11-21", probe=PROBE.key)
 GPU = replace(CPU, outcome="not reproduced", line="", driver="580.159.04", gpu="NVIDIA H200")
 ROWS = [
@@ -115,15 +115,16 @@ def test_a_full_disk_leaves_what_is_stored(book, monkeypatch):
 
 def test_the_key_of_a_probe_changes_with_what_is_run_or_read_and_with_nothing_else(monkeypatch):
     new_pins = SOURCE.replace("lib==1.0", "lib==1.1").replace(">=3.11", ">=3.12")
-    alike = replace(PROBE, source=new_pins, env=(("ONE", "1"),))
+    alike = replace(PROBE, source=new_pins, head=read(new_pins), env=(("ONE", "1"),))
+    body = BLOCK.sub("", SOURCE)  # the same cell, in an environment by name
     other = [
-        replace(PROBE, source=SOURCE.replace("takes two", "takes three")),
+        replace(PROBE, head=replace(PROBE.head, match="takes three")),
         replace(PROBE, source=SOURCE.replace("import lib", "import lib as l")),
         replace(PROBE, works="x"),
         replace(PROBE, cuda_home=True),
         replace(PROBE, seconds=8),
     ]
-    assert alike.key == PROBE.key
+    assert alike.key == replace(PROBE, source=body).key == PROBE.key
     assert len({PROBE.key, *(each.key for each in other)}) == 1 + len(other)
 
     @dataclass(frozen=True)
@@ -133,13 +134,13 @@ def test_the_key_of_a_probe_changes_with_what_is_run_or_read_and_with_nothing_el
     key, fields = PROBE.key, vars(read(SOURCE))
     monkeypatch.setattr(probe, "Header", Newer)
     for memory in (0, 8):  # a key that headers get later: where it is not set, and where it is
-        monkeypatch.setattr(probe, "read", Mock(return_value=Newer(**fields, memory=memory)))
-        assert (PROBE.key == key) == (memory == 0)
+        newer = replace(PROBE, head=Newer(**fields, memory=memory))
+        assert (newer.key == key) == (memory == 0)
 
 
 def test_old_releases_get_variables_that_the_header_does_not_set():
     source = cell("", "env = { ONE = 'mine' }")
-    given = probe.Probe(source, env=(("ONE", "theirs"), ("TWO", "{site}/lib")))
+    given = probe.Probe(source, read(source), env=(("ONE", "theirs"), ("TWO", "{site}/lib")))
     assert given.header("3.12", "").env == {"ONE": "mine", "TWO": "{site}/lib"}
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from casebook.authoring.chapters import MACHINE_PATH, Cell, Chapter
+from casebook.cells import line
 
 WIDTH, LINES = 88, 25
 ANSWERS = {"check", "solution"}
@@ -11,7 +12,7 @@ SHOWN = {"text/plain", "text/html", "image/svg+xml", "image/png"}  # kinds of ou
 ACTIVE = re.compile(r"(?i)<(?:script|iframe|object|embed)\b|\bon\w+\s*=|javascript:")
 HIDES = ANSWERS | {"hide-input"}
 WEAKENS = {"nbval-ignore-output", "nbval-skip"}
-TAGS = HIDES | WEAKENS | {"setup", "exercise"}
+TAGS = HIDES | WEAKENS | {"setup", "environments", "exercise"}
 # What a measurement prints, or how it is made.
 MEASURED = re.compile(
     r"\d.*\b(?:ns|[µμu]s|ms|s|seconds|[kMGT]i?B/s|times faster)\b|timing claims are not checked"
@@ -29,11 +30,25 @@ def code_problems(chapter: Chapter) -> Iterator[str]:
 
 def written_problems(chapter: Chapter) -> Iterator[str]:
     """Problems of the code itself, whatever a run prints."""
+    yield from environment_problems(chapter)
     for cell in chapter.cells:
         if cell.header_error:
             yield f", cell [{cell.number}]: {cell.header_error}"
         for problem in size_problems(cell):
             yield f", cell [{cell.number}]: {problem}"
+
+
+def environment_problems(chapter: Chapter) -> Iterator[str]:
+    """The cell of the environments is folded, and each of them is used."""
+    for cell in chapter.cells:
+        if not cell.names_environments or cell.header_error:
+            continue
+        if "environments" not in cell.tags:
+            yield f", cell [{cell.number}]: tag it `environments`, so that it is folded"
+        used = {line.of_source(c.source).name for c in chapter.cells if c.header}
+        for name in chapter.environments():
+            if name not in used:
+                yield f", cell [{cell.number}]: no cell uses the environment {name}"
 
 
 def output_problems(cell: Cell) -> Iterator[str]:
@@ -54,10 +69,12 @@ def output_problems(cell: Cell) -> Iterator[str]:
 
 
 def size_problems(cell: Cell) -> Iterator[str]:
-    if "setup" in cell.tags:
+    if {"setup", "environments"} & set(cell.tags):
         return
     lines = without_drawings(cell.source).splitlines()
-    if wide := [str(number) for number, line in enumerate(lines, 1) if len(line) > WIDTH]:
+    first = 2 if cell.pinned else 1  # the line of the magic has no room for a second one
+    wide = [str(n) for n, text in enumerate(lines, 1) if n >= first and len(text) > WIDTH]
+    if wide:
         yield f"more than {WIDTH} characters in line{'s' * (len(wide) > 1)} {', '.join(wide)}"
     count = sum(bool(line.strip()) for line in cell.body.splitlines())
     if count > LINES and not HIDES.intersection(cell.tags):

@@ -141,9 +141,12 @@ def printable(text: str) -> str:
 
 
 def chapter_of(path: Path, cells: Cells, books: Sequence[Chapter]) -> Chapter | None:
-    """The chapter with the most cells in common, the setup cell aside."""
+    """The chapter with the most cells in common, those aside that all chapters have."""
     ids = {known for known, _ in cells}
-    common = {book.name: len(ids & {cell.node.id for cell in book.cells[1:]}) for book in books}
+    common = {
+        book.name: sum(cell.node.id in ids for cell in book.cells if cell not in book.preamble)
+        for book in books
+    }
     best = max(books, key=lambda book: (common[book.name], path.name.startswith(book.name)))
     return best if common[best.name] else None
 
@@ -168,7 +171,8 @@ def attempt(book: Chapter, one: Exercise, cells: Cells, limit: float) -> tuple[s
         return "not here", "the answer is outside of the notebook"
     if one.needs_gpu and not gpu.find():
         return "not run", "needs an NVIDIA GPU"
-    setup, checks = book.cells[0].source, [cell.source for cell in one.check]
+    setup = [cell.source for cell in book.preamble]
+    checks = [cell.source for cell in one.check]
     if reader.header:
         sources = [*sources[: place - first], restored(reader.source, cells[place][1])]
         asked = 1
@@ -178,7 +182,7 @@ def attempt(book: Chapter, one: Exercise, cells: Cells, limit: float) -> tuple[s
     try:
         if reader.header:
             create.make(reader.header)
-        outputs = sandbox.run([setup, *sources], limit)
+        outputs = sandbox.run([*setup, *sources], limit)
     except EnvironmentFailure as error:
         return "not run", str(error)
     except sandbox.Stopped as error:

@@ -31,9 +31,10 @@ from casebook.authoring.releases.evidence import (
     REPRODUCED,
 )
 from casebook.authoring.releases.resolve import Question
-from casebook.cells.header import BLOCK, Header, read
+from casebook.cells.header import BLOCK, Header
 from casebook.cells.outcome import describe, matches
 from casebook.cells.stamp import digest
+from casebook.errors import CasebookError
 from casebook.execution.script import Outcome
 
 TOOLKIT = re.compile(r"nvidia-.*|cuda-(bindings|pathfinder|python)")
@@ -62,6 +63,7 @@ class Probe:
     """One cell as a probe: its source, and what its output and end say (None: as its header)."""
 
     source: str
+    head: Header
     fails: str | None = None
     works: str | None = None
     cuda_home: bool = False
@@ -83,8 +85,7 @@ class Probe:
     @property
     def template(self) -> Header:
         """The header of the cell, with the probe's own time limit."""
-        header = read(self.source)
-        return replace(header, timeout=self.seconds or header.timeout)
+        return replace(self.head, timeout=self.seconds or self.head.timeout)
 
     def header(self, python: str, closure: str) -> Header:
         """Header of the probe in an environment with these pins, in one string."""
@@ -111,8 +112,12 @@ def probes(chapter: Chapter, library: str) -> dict[str, Probe]:
     for level in LEVELS:
         if level in given:
             asked = given[level] if isinstance(given[level], dict) else {"cell": given[level]}
+            cell = cells[asked["cell"]]
+            if not cell.header:
+                raise CasebookError(f"{chapter.name}, cell [{cell.number}]: {cell.header_error}")
             found[level] = Probe(
-                cells[asked["cell"]].script,
+                cell.script,
+                cell.header,
                 **{name: value for name, value in asked.items() if name != "cell"},
                 cuda_home=given.get("cuda-home", False),
                 env=tuple(given.get("env", {}).items()),
@@ -129,7 +134,7 @@ def question(
     pins = {
         r.name: str(r)
         for probe in probes(chapter, library).values()
-        for r in read(probe.source).requirements
+        for r in probe.head.requirements
         if TOOLKIT.fullmatch(r.name)
     }
     pins |= {r.name: str(r) for r in more if PINNED.fullmatch(str(r.specifier))}

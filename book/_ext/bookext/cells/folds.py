@@ -18,6 +18,10 @@ def fold(app: Sphinx, tree: nodes.document) -> None:
         lines = cell.text.count("\n")
         if "solution" in cell.tags:
             mode, shown = "all", "Solution"
+        elif "setup" in cell.tags:
+            mode, shown = "input", "Set-up"
+        elif cell.names_environments:
+            mode, shown = "input", "The environments of this page"
         elif "hide-input" in cell.tags:
             mode, shown = "input", f"Code, {cell.source.count(chr(10)) + 1} lines"
         elif lines > LONG and not notebook.has_drawing(cell):

@@ -3,12 +3,14 @@
 from docutils import nodes
 from ipython_pygments_lexers import IPython3Lexer
 from pygments.lexer import bygroups, using
+from pygments.lexers.configs import TOMLLexer
 from pygments.token import Keyword, Operator, Text
 from sphinx.application import Sphinx
 
 from .. import notebook
 
 MAGIC = r"(?s)(\s*)(%%)(pinned|gpu)\b([^\n]*\n)(.*)"
+ENVIRONMENTS = r"(?s)(%%)(environments)([ \t]*\n)(.*)"
 
 
 class CellLexer(IPython3Lexer):
@@ -17,6 +19,7 @@ class CellLexer(IPython3Lexer):
     tokens = dict(IPython3Lexer.tokens) | {
         "root": [
             (MAGIC, bygroups(Text, Operator, Keyword, Text, using(IPython3Lexer))),
+            (ENVIRONMENTS, bygroups(Operator, Keyword, Text, using(TOMLLexer))),
             *IPython3Lexer.tokens["root"],
         ]
     }

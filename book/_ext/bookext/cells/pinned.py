@@ -1,6 +1,7 @@
 """%%pinned cells: a line that says what matters and opens the header; failing cells look different.
 
-The header's lines stay in the cell's own <pre>, so that the copy button copies the whole cell. A
+The header's lines stand in the cell's own <pre>, so that the copy button copies a cell that runs
+anywhere; a cell that names its environment gets the header that this stands for. A
 <details> before it shows and hides them by a sibling selector in book.css, without a script.
 """
 
@@ -13,6 +14,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
 from casebook.cells.header import Header, read
+from casebook.cells.line import with_header
 
 from .. import libraries, notebook
 from . import export, summary
@@ -41,10 +43,12 @@ def mark(app: Sphinx, tree: nodes.document) -> None:
             place = next(n for n, header in enumerate(headers) if header is cell.header)
             around = headers[max(place - 1, 0) : place + 2]
             source = next(container.findall(nodes.literal_block))
+            shown = with_header(cell.source, cell.header)
             source.replace_self(
                 pinned_source(
-                    cell.source,
-                    cell.source,
+                    shown,
+                    shown,
+                    named=shown != cell.source,
                     bar=bar(cell.number, cell.header, summary.packages(cell.header, around, case)),
                     export=export.offer(chapter, cell),
                 )
@@ -93,10 +97,11 @@ def visit(translator: HTML5Translator, node: pinned_source) -> None:
     split = text.splitlines().index("# ///") + 1
     header = "".join(f"{line}\n" for line in lines[:split])
     body = "\n".join(f'<span class="line">{line}</span>' for line in lines[split:])
+    above = 1 if node.get("named") else split  # lines of the cell above its body
     source = (
         f'<div class="highlight-ipython3 notranslate">{start}{pre}'
         f'<span class="header">{header}</span>'
-        f'<span class="body" style="counter-reset: line {split}">{body}</span>'
+        f'<span class="body" style="counter-reset: line {above}">{body}</span>'
         f"\n{close}{after}</div>\n"
     )
     translator.body += [node["bar"], source, node.get("export", "")]
