@@ -67,6 +67,8 @@ class Fault:
     messages: tuple[str, ...] = ()
     affected: tuple[Releases, ...] = ()
     where: str = ""
+    read: tuple[tuple[str, str], ...] = ()  # packages and ranges: the source has it, nobody ran it
+    heard: tuple[str, ...] = ()  # how people describe it
     beside: tuple[str, str] | None = None  # package and lowest release
     fixed_words: tuple[str, ...] = ()
     remains: str = ""
@@ -161,12 +163,24 @@ def fault(given: dict[str, Any], kind: list[str]) -> Fault:
     )
     words = [f"{label(package)} {version}" for package, version in fixed.items()] if where else []
     beside = given.get("beside")
-    plain = {f.name for f in fields(Fault)} - {"kind", "messages", "affected", "beside"}
+    plain = {f.name for f in fields(Fault)} - {
+        "kind",
+        "messages",
+        "affected",
+        "read",
+        "heard",
+        "beside",
+    }
     return Fault(
         kind=tuple(given.get("kind", kind)),
         messages=tuple(given.get("messages", ())),
         affected=releases,
         where=where,
+        read=tuple(
+            (package, bounds(given["id"], package, text))
+            for package, text in given.get("read", {}).items()
+        ),
+        heard=tuple(one["words"] for one in given.get("heard", ())),
         beside=next((name, text.removeprefix(">=")) for name, text in beside.items())
         if beside
         else None,
@@ -174,6 +188,17 @@ def fault(given: dict[str, Any], kind: list[str]) -> Fault:
         by_design=given.get("by-design", False),
         **{key: value for key, value in given.items() if key in plain},
     )
+
+
+def bounds(name: str, package: str, text: str) -> str:
+    """A range with both ends, of releases whose source was read. Raises ValueError otherwise."""
+    try:
+        signs = sorted(part.operator for part in SpecifierSet(text))
+    except InvalidSpecifier:
+        signs = []
+    if signs not in (["<", ">="], ["<=", ">="]):
+        raise ValueError(f"fault {name}: read: {package} needs a range such as '>=1.0,<1.4'")
+    return text
 
 
 def parsed(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from casebook.authoring.chapters import Chapter, load
-from casebook.authoring.facts import PARTS, Fault, Releases, label
+from casebook.authoring.facts import PARTS, Fault, Releases, label, shown
 from casebook.cells.repository import ROOT
 
 DOCTOR = ROOT / "casebook" / "doctor.py"
@@ -53,7 +53,9 @@ def row(fault: Fault) -> str:
 def affected(fault: Fault) -> str:
     """The affected releases of a fault, in words."""
     beside = f", beside {label(fault.beside[0])} ≥ {fault.beside[1]}" if fault.beside else ""
-    return fault.where or "; ".join(releases.affected for releases in fault.affected) + beside
+    run = fault.where or "; ".join(releases.affected for releases in fault.affected) + beside
+    read = "; ".join(f"{label(package)} {shown(text)}" for package, text in fault.read)
+    return f"{run}. Read, not run: {read}" if read else run
 
 
 def fixed(fault: Fault) -> str:
