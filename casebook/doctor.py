@@ -162,7 +162,7 @@ TABLE = r"""
  "cases": [
   {
    "name": "01-default-arguments",
-   "symptom": "A device function called without its default argument does not compile: TypeError: Signature mismatch: 1 argument types given, but function takes 2 arguments",
+   "symptom": "A CUDA device function called without its default argument, or with a keyword, does not compile: TypeError: Signature mismatch: 1 argument types given, but function takes 2 arguments",
    "ranges": [
     {
      "part": "numba-cuda",
@@ -237,7 +237,7 @@ TABLE = r"""
   },
   {
    "name": "05-device-arrays",
-   "symptom": "A GPU array from nanobind says that it is a CPU array, and NumPy reads GPU memory: killed by SIGSEGV",
+   "symptom": "A GPU array returned by nanobind says it is on the CPU, and reading it in NumPy or PyTorch segfaults: killed by SIGSEGV",
    "ranges": [
     {
      "part": "nanobind",
@@ -245,9 +245,9 @@ TABLE = r"""
      "fixed": "2.2.0"
     }
    ],
-   "fix": "pip install \"nanobind>=2.2.0\", then build the module again",
+   "fix": "pip install \"nanobind>=2.2.0\", rebuild the module; first search return types for nb::f_contig",
    "chapter": "05-device-arrays",
-   "remains": "A compiled module keeps the release it was built with; and a type that names no device means CPU (seen up to 3.1.0).",
+   "remains": "A compiled module keeps the release it was built with, and a type that names no device still means CPU (seen up to 3.1.0).",
    "absent": "; a module that was compiled elsewhere keeps the release it was built with"
   },
   {
@@ -477,7 +477,7 @@ TABLE = r"""
   },
   {
    "name": "15-filter-in-place",
-   "symptom": "A filter of cupyx.scipy.ndimage that writes into its input gives the image back; no message",
+   "symptom": "A cupyx.scipy.ndimage filter with output=image leaves the image unchanged; no error",
    "ranges": [
     {
      "part": "cupy",
@@ -485,9 +485,23 @@ TABLE = r"""
      "fixed": "14.2.0"
     }
    ],
-   "fix": "Write into a new array and copy it back: image[...] = ndimage.rank_filter(image, …)",
+   "fix": "Write into a new array, then copy: image[...] = ndimage.rank_filter(image, …); upgrading is not enough",
    "chapter": "15-filter-in-place",
-   "remains": "laplace, shift and rotate still differ in place, as they do in SciPy (seen in 14.2.0)."
+   "remains": "Top-hats, Laplacians, gradient magnitudes, and shift and rotate at order 1 are still wrong in place (seen in 14.2.0)."
+  },
+  {
+   "name": "15-in-place-overwritten",
+   "symptom": "A top-hat filter with output=image returns all zeros; laplace, shift or rotate in place gives wrong values",
+   "ranges": [
+    {
+     "part": "cupy",
+     "oldest": "14.1.1",
+     "newest": "14.2.0",
+     "everywhere": true
+    }
+   ],
+   "fix": "Never let output= share memory with the input: image[...] = ndimage.white_tophat(image, size=3)",
+   "chapter": "15-filter-in-place"
   },
   {
    "name": "16-sums-that-vary",
@@ -685,7 +699,7 @@ TABLE = r"""
   },
   {
    "name": "25-fuse-small-types",
-   "symptom": "A function under cupy.fuse with Python scalars, a mask or an image of uint8 returns wrong numbers; no message",
+   "symptom": "A cupy.fuse function that uses Python scalars, a boolean mask or an int8 or uint8 image returns wrong numbers; no error",
    "ranges": [
     {
      "part": "cupy",
@@ -693,7 +707,7 @@ TABLE = r"""
      "newest": "14.2.0"
     }
    ],
-   "fix": "Call the function without fuse: f.func(x, s) in place of f(x, s)",
+   "fix": "Call the plain function: f.func(x, s) instead of f(x, s), and .func of any fused function that f calls",
    "chapter": "25-fuse-small-types"
   },
   {
@@ -707,7 +721,7 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "Write from cuda.bindings import runtime as cudart; in code of others: pip install \"cuda-python<13\"",
+   "fix": "Write from cuda.bindings import runtime as cudart; in third-party code: pip install \"cuda-python>=12.9,<13\"",
    "chapter": "27-no-cudart"
   },
   {
@@ -732,7 +746,7 @@ TABLE = r"""
   },
   {
    "name": "30-silent-raise",
-   "symptom": "raise ValueError or assert in a CUDA kernel does nothing: it is ignored, and that thread's result is missing",
+   "symptom": "raise ValueError or assert in a CUDA kernel is ignored: no exception, and that thread's result is missing or wrong",
    "ranges": [
     {
      "part": "numba-cuda",
@@ -747,7 +761,7 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "For raise: cuda.atomic.max(errors, 0, i + 1), read after the launch; in tests debug=True, opt=False",
+   "fix": "Set a flag: cuda.atomic.max(errors, 0, i + 1), and read it after the launch; in tests debug=True, opt=False",
    "chapter": "30-silent-raise"
   },
   {
@@ -808,7 +822,7 @@ TABLE = r"""
   },
   {
    "name": "33-cast-backwards",
-   "symptom": "A CUDA guvectorize function cuts floats to integers, or int64 to int32, and refuses harmless types",
+   "symptom": "A CUDA guvectorize function truncates floats to integers, or int64 to int32, and rejects safe conversions",
    "ranges": [
     {
      "part": "numba-cuda",
@@ -829,12 +843,12 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "Compile for the type of your data, or convert first: f(x.astype(np.float64, order=\"C\", casting=\"safe\"))",
+   "fix": "Compile for the types of your data, or convert first: f(x.astype(np.float64, order=\"C\", casting=\"safe\"))",
    "chapter": "33-gufunc"
   },
   {
    "name": "33-out-never-sent",
-   "symptom": "A CUDA guvectorize function that adds to out= adds to garbage",
+   "symptom": "A CUDA guvectorize function that adds to out= returns garbage, and what out held is lost",
    "ranges": [
     {
      "part": "numba-cuda",
@@ -855,7 +869,7 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "device = cuda.to_device(total), out=device, then total[...] = device.copy_to_host()",
+   "fix": "device = cuda.to_device(total.astype(np.float64, order=\"C\", casting=\"safe\")), out=device, then copy it back",
    "chapter": "33-gufunc"
   },
   {
@@ -874,7 +888,7 @@ TABLE = r"""
   },
   {
    "name": "37-shared-overlap",
-   "symptom": "A static shared array holds what was written to a dynamic one, cuda.shared.array(0, ...), whose size is 0; no message",
+   "symptom": "A static shared array changes when the kernel writes to a dynamic one, cuda.shared.array(0, ...), whose size is 0; no message",
    "ranges": [
     {
      "part": "numba-cuda-mlir",
@@ -883,7 +897,21 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "room = cuda.shared.array(0, np.int32), then fixed, rest = room[:32], room[32:32 + n]",
+   "fix": "Make all shared arrays static, cuda.shared.array(LARGEST, np.int32), or use numba-cuda",
+   "chapter": "37-shared-overlap"
+  },
+  {
+   "name": "37-lost-store",
+   "symptom": "A kernel writes to a dynamic shared array, reads it back, and gets zeros or an old value; no message",
+   "ranges": [
+    {
+     "part": "numba-cuda-mlir",
+     "oldest": "0.4.1",
+     "newest": "0.6.0",
+     "everywhere": true
+    }
+   ],
+   "fix": "Make the array static, or put cuda.syncthreads() between each write and each read, even within one thread",
    "chapter": "37-shared-overlap"
   },
   {
@@ -929,7 +957,7 @@ TABLE = r"""
   },
   {
    "name": "39-grey-image",
-   "symptom": "uniform_filter of an integer array returns values that are one too small; no message",
+   "symptom": "uniform_filter of an integer array returns values up to one per axis too small; no message",
    "ranges": [
     {
      "part": "cupy",
@@ -943,7 +971,7 @@ TABLE = r"""
   },
   {
    "name": "40-short-rows",
-   "symptom": "x.sum(axis=1) of millions of short rows takes many times as long as adding the columns by hand",
+   "symptom": "sum(axis=1), max or norm over millions of short rows is many times slower than adding the columns by hand",
    "ranges": [
     {
      "part": "cupy",
@@ -951,7 +979,7 @@ TABLE = r"""
      "fixed": "14.2.0"
     }
    ],
-   "fix": "Upgrade the CuPy that you have: pip install \"cupy-cuda12x[ctk]>=14.2,<15\" (or cupy-cuda13x[ctk])",
+   "fix": "Upgrade the CuPy package you have: pip install \"cupy-cuda12x[ctk]>=14.2,<15\" (or cupy-cuda13x[ctk])",
    "chapter": "40-short-rows"
   },
   {
@@ -1039,7 +1067,7 @@ TABLE = r"""
    "08-newer"
   ],
   "two-registered": [
-   "CuPy warns of multiple CuPy packages, and is the one that was installed last: CuPy may not function correctly because multiple CuPy packages are installed in your environment",
+   "CuPy warns about multiple CuPy packages, and the last one installed is imported: CuPy may not function correctly because multiple CuPy packages are installed in your environment",
    "Do not uninstall just one: uninstall all, then pip install cupy-cuda12x (or cupy-cuda13x)",
    "28-two-cupys"
   ]
