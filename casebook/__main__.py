@@ -4,9 +4,13 @@ The module of a command is imported when it is called, so that `--help` is quick
 needs no package that it does not use.
 """
 
-import argparse
 import os
 import sys
+
+if sys.path and os.path.abspath(sys.path[0]) == os.getcwd():
+    del sys.path[0]  # `python -m` puts the working folder there: its json.py is not Python's
+
+import argparse
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path

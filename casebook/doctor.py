@@ -2,7 +2,8 @@
 
     python doctor.py                     the Python that runs it
     python doctor.py --python .venv      another environment, or any interpreter
-    python doctor.py --all               also what may affect it, and what was found
+    python doctor.py --all               also what depends on your code, and what was found
+    python doctor.py --strict            exit with 1 for what depends on your code, too
 
 One file, standard library only, Python 3.9 or later. It imports no package that it looks at:
 versions come from the metadata beside the packages, and the driver is asked in a process of its
@@ -12,13 +13,20 @@ when nothing is affected as far as could be seen, but something could not be ins
 
 from __future__ import annotations
 
+import os
+import sys
+
+# A json.py beside this file, or in the folder it is called from, must not replace Python's own.
+if __name__ == "__main__":
+    _own = {os.path.dirname(os.path.abspath(__file__)), os.getcwd()}
+    sys.path[:] = [path for path in sys.path if os.path.abspath(path) not in _own]
+
 import argparse
 import json
-import os
 import re
 import shutil
+import stat
 import subprocess
-import sys
 import textwrap
 import traceback
 from collections.abc import Iterator, Sequence
@@ -29,8 +37,11 @@ ISSUES = "https://github.com/gpu-python-casebook/gpu-python-casebook/issues"
 BOOK = "https://github.com/gpu-python-casebook/gpu-python-casebook/blob/main/notebooks/{}.ipynb"
 
 AFFECTED, NOT_AFFECTED, CANNOT_TELL = "affected", "not affected", "cannot tell"
-AT_RISK = "at risk"  # no release is known to be without it; whether it shows is up to the program
-WORST_FIRST = AFFECTED, AT_RISK, CANNOT_TELL, NOT_AFFECTED
+AT_RISK = "at risk"  # the fault is there; whether it shows depends on the program
+READ = "read, not run"  # the source of the release has the fault, but nobody ran it
+WORST_FIRST = AFFECTED, AT_RISK, READ, CANNOT_TELL, NOT_AFFECTED
+FOUND = AFFECTED, AT_RISK, READ
+KINDS = "wrong numbers", "crash", "hang", "does not start", "slow"  # the worst first
 
 # The parts that are looked for, and the names that their packages have.
 WATCHED = {
@@ -70,6 +81,7 @@ class Range:
     oldest: str = "0.0"  # in no older release did the book see it
     newest: str | None = None  # where nothing is fixed, the newest that the book looked at
     everywhere: bool = False  # no release is known to be without it
+    read: bool = False  # releases whose source was read, and which were not run
 
     def judge_all(self, found: Installed) -> Judged:
         """Status of what is installed under one name or several; of several that disagree, none."""
@@ -80,6 +92,8 @@ class Range:
     def judge(self, label: str, version: str) -> Judged:
         """Status of one release, and why."""
         what, number = f"{label} {version}", release(version)
+        if self.read:
+            return self.judge_read(what, number)
         if number is None:
             return CANNOT_TELL, f"{what} is not one numbered release"
         if self.fixed and number >= numbers(self.fixed):
@@ -94,6 +108,16 @@ class Range:
             return CANNOT_TELL, why
         return AT_RISK if self.everywhere else AFFECTED, what
 
+    def judge_read(self, what: str, number: tuple[int, ...] | None) -> Judged:
+        """The same for releases that were read: of others, this range says nothing."""
+        inside = (
+            number is not None
+            and numbers(self.oldest) <= number
+            and (not self.fixed or number < numbers(self.fixed))
+            and (not self.newest or number <= numbers(self.newest))
+        )
+        return (READ, f"{what}: {READ}") if inside else (NOT_AFFECTED, what)
+
 
 @dataclass(frozen=True)
 class Case:
@@ -105,6 +129,7 @@ class Case:
     fix: str
     chapter: str
     beside: Range | None = None  # the fault shows only beside these releases of another part
+    kind: str = ""  # of KINDS
     remains: str = ""  # what the fixed releases still do
     absent: str = ""  # what is to be said where nothing is installed
 
@@ -138,9 +163,9 @@ class Case:
         return f"not installed: {', '.join(names)}{self.absent}"
 
     def finding(self, status: str, why: str, remains: str = "") -> Finding:
-        fix = self.fix if status in (AFFECTED, AT_RISK) else ""
+        fix = self.fix if status in FOUND else ""
         page = BOOK.format(self.chapter)
-        return Finding(self.name, self.symptom, status, why, fix, remains, page)
+        return Finding(self.name, self.symptom, status, why, fix, remains, page, self.kind)
 
 
 @dataclass(frozen=True)
@@ -154,6 +179,13 @@ class Finding:
     fix: str
     remains: str
     chapter: str
+    kind: str = ""
+
+    @property
+    def weight(self) -> tuple[int, int]:
+        """Its place in a list, the worst first."""
+        kind = KINDS.index(self.kind) if self.kind in KINDS else -1  # packages that do not fit
+        return WORST_FIRST.index(self.status), kind
 
 
 # Written by `python -m casebook facts` from notebooks/NN-name.yml. Edit there.
@@ -174,6 +206,7 @@ TABLE = r"""
     }
    ],
    "fix": "pip install \"numba-cuda[cu12]==0.30.4\" \"numpy<2.5\" (or [cu13])",
+   "kind": "does not start",
    "chapter": "01-default-arguments"
   },
   {
@@ -187,6 +220,7 @@ TABLE = r"""
     }
    ],
    "fix": "pip install \"numba-cuda[cu12]>=0.30.4\" \"numpy<2.5\"",
+   "kind": "does not start",
    "chapter": "02-grid-sync-cache"
   },
   {
@@ -201,6 +235,7 @@ TABLE = r"""
     }
    ],
    "fix": "Leave out cache=True for kernels that call grid.sync()",
+   "kind": "wrong numbers",
    "chapter": "02-grid-sync-cache"
   },
   {
@@ -214,6 +249,7 @@ TABLE = r"""
     }
    ],
    "fix": "pip install \"cuda-core[cu12]>=0.2.0\", then Program(source, \"c++\", ProgramOptions(max_register_count=32))",
+   "kind": "wrong numbers",
    "chapter": "03-jit-options",
    "remains": "Some ProgramOptions are still dropped without a word when the input is PTX (seen up to 1.2.2)."
   },
@@ -228,6 +264,7 @@ TABLE = r"""
     }
    ],
    "fix": "x + np.float32(1) for 1 + x, np.float32(h) for a float argument; or pip install \"cupy-cuda12x>=13.4.1,<14\"",
+   "kind": "crash",
    "chapter": "04-fused-scalars",
    "remains": "Some expressions still take the slow path in silence; the chapter has a function that checks. CuPy 14.0.0 to 14.2.0 have a fault of their own, 25-fuse-small-types.",
    "beside": {
@@ -246,6 +283,7 @@ TABLE = r"""
     }
    ],
    "fix": "pip install \"nanobind>=2.2.0\", rebuild the module; first search return types for nb::f_contig",
+   "kind": "crash",
    "chapter": "05-device-arrays",
    "remains": "A compiled module keeps the release it was built with, and a type that names no device still means CPU (seen up to 3.1.0).",
    "absent": "; a module that was compiled elsewhere keeps the release it was built with"
@@ -261,6 +299,7 @@ TABLE = r"""
     }
    ],
    "fix": "Go back: pip install \"numba-cuda[cu12]==0.30.4\" \"numpy<2.5\"; or 0.6.0 plus the rewrite list",
+   "kind": "wrong numbers",
    "chapter": "06-one-import"
   },
   {
@@ -274,6 +313,7 @@ TABLE = r"""
     }
    ],
    "fix": "Use math.isnan(x), compare unsigned numbers with <, and write math.sqrt(float(n))",
+   "kind": "wrong numbers",
    "chapter": "06-one-import"
   },
   {
@@ -288,6 +328,7 @@ TABLE = r"""
     }
    ],
    "fix": "Make part = cuda.shared.array(…) on a line of its own, and call cuda.atomic.add(part, …) in the same function",
+   "kind": "crash",
    "chapter": "06-one-import"
   },
   {
@@ -302,6 +343,7 @@ TABLE = r"""
     }
    ],
    "fix": "Write it out, as a // b and a % b for divmod(a, b); *The move, as a list* has all",
+   "kind": "does not start",
    "chapter": "06-one-import"
   },
   {
@@ -315,6 +357,7 @@ TABLE = r"""
     }
    ],
    "fix": "pip install \"cuda-core[cu12]>=1.2\", import cuda.core; or free on the stream that used it: buffer.close(stream)",
+   "kind": "wrong numbers",
    "chapter": "07-freed-in-flight",
    "remains": "A buffer of Buffer.from_handle is still freed on the default stream unless it is told another (seen in 1.2.2)."
   },
@@ -336,6 +379,7 @@ TABLE = r"""
     }
    ],
    "fix": "After the last launch on guest: CuPy home.wait_event(guest.record()); cuda.core home.wait(guest); then drop it",
+   "kind": "wrong numbers",
    "chapter": "07-freed-in-flight"
   },
   {
@@ -349,6 +393,7 @@ TABLE = r"""
     }
    ],
    "fix": "pip install \"numba-cuda[cu12]>=0.30.1\" \"numpy<2.5\" (or [cu13])",
+   "kind": "slow",
    "chapter": "09-second-gpu",
    "remains": "The first visit to a GPU, while another one is current, loses that other one (seen up to 0.30.4)."
   },
@@ -364,6 +409,7 @@ TABLE = r"""
     }
    ],
    "fix": "Device(1).set_current() right before Device(1).create_stream(), and the old device after it",
+   "kind": "crash",
    "chapter": "09-second-gpu"
   },
   {
@@ -383,6 +429,7 @@ TABLE = r"""
     }
    ],
    "fix": "cuda.jit([signature]), with the signature in a list; or no signature at all",
+   "kind": "wrong numbers",
    "chapter": "10-unchecked-signature"
   },
   {
@@ -396,6 +443,7 @@ TABLE = r"""
     }
    ],
    "fix": "pip install \"numba-cuda[cu12]>=0.30.4\" \"cuda-core[cu12]>=1.2.0\" \"numpy<2.5\" (or cu13)",
+   "kind": "wrong numbers",
    "chapter": "11-byte-offset"
   },
   {
@@ -409,6 +457,7 @@ TABLE = r"""
     }
    ],
    "fix": "pip install \"cupy-cuda12x>=14.1.0\"",
+   "kind": "wrong numbers",
    "chapter": "12-sort-out-of-memory"
   },
   {
@@ -440,6 +489,7 @@ TABLE = r"""
     }
    ],
    "fix": "Delete the cache after each edit: rm -r __pycache__ (Numba), rm -r ~/.cupy/kernel_cache (CuPy)",
+   "kind": "wrong numbers",
    "chapter": "13-stale-helper"
   },
   {
@@ -459,6 +509,7 @@ TABLE = r"""
     }
    ],
    "fix": "i = np.int64(cuda.blockIdx.x) * cuda.blockDim.x + cuda.threadIdx.x",
+   "kind": "wrong numbers",
    "chapter": "14-two-billion"
   },
   {
@@ -472,6 +523,7 @@ TABLE = r"""
     }
    ],
    "fix": "pip install \"cupy-cuda12x[ctk]>=14.1.0\"",
+   "kind": "wrong numbers",
    "chapter": "14-two-billion",
    "remains": "A sum along an axis was reported wrong in later releases, too (cupy #10268)."
   },
@@ -483,9 +535,16 @@ TABLE = r"""
      "part": "cupy",
      "oldest": "13.0.0",
      "fixed": "14.2.0"
+    },
+    {
+     "part": "cupy",
+     "oldest": "11.6.0",
+     "newest": "12.3.0",
+     "read": true
     }
    ],
    "fix": "Write into a new array, then copy: image[...] = ndimage.rank_filter(image, …); upgrading is not enough",
+   "kind": "wrong numbers",
    "chapter": "15-filter-in-place",
    "remains": "Top-hats, Laplacians, gradient magnitudes, and shift and rotate at order 1 are still wrong in place (seen in 14.2.0)."
   },
@@ -498,9 +557,16 @@ TABLE = r"""
      "oldest": "14.1.1",
      "newest": "14.2.0",
      "everywhere": true
+    },
+    {
+     "part": "cupy",
+     "oldest": "11.6.0",
+     "newest": "14.1.0",
+     "read": true
     }
    ],
    "fix": "Never let output= share memory with the input: image[...] = ndimage.white_tophat(image, size=3)",
+   "kind": "wrong numbers",
    "chapter": "15-filter-in-place"
   },
   {
@@ -515,6 +581,7 @@ TABLE = r"""
     }
    ],
    "fix": "cp.cumsum(x.ravel(), axis=0); others: add cp.rint(x * scale) as int64, divide back; in tests, a tolerance",
+   "kind": "wrong numbers",
    "chapter": "16-sums-that-vary"
   },
   {
@@ -528,6 +595,7 @@ TABLE = r"""
     }
    ],
    "fix": "pip install \"numpy<2.5\"",
+   "kind": "does not start",
    "chapter": "18-numpy-2.5",
    "beside": {
     "part": "numpy",
@@ -545,6 +613,7 @@ TABLE = r"""
     }
    ],
    "fix": "pip install \"numba-cuda[cu12]>=0.30.4\" \"numpy<2.5\" (or [cu13])",
+   "kind": "does not start",
    "chapter": "18-numpy-2.5",
    "beside": {
     "part": "numba",
@@ -562,6 +631,7 @@ TABLE = r"""
     }
    ],
    "fix": "pip install \"numpy<2.4\"",
+   "kind": "does not start",
    "chapter": "18-numpy-2.5",
    "beside": {
     "part": "numpy",
@@ -583,6 +653,7 @@ TABLE = r"""
     }
    ],
    "fix": "pip install \"numba>=0.63.1\"; with numba-cuda: pip install \"numba-cuda[cu12]>=0.8.1\" \"numpy<2.5\"",
+   "kind": "crash",
    "chapter": "19-driver-580",
    "beside": {
     "part": "a driver for CUDA",
@@ -612,6 +683,7 @@ TABLE = r"""
     }
    ],
    "fix": "Call the barrier in the body: while True:, then if not cuda.syncthreads_or(…): break",
+   "kind": "hang",
    "chapter": "20-barrier-hang"
   },
   {
@@ -637,6 +709,7 @@ TABLE = r"""
     }
    ],
    "fix": "Write the constant as numpy.float32(0.3)",
+   "kind": "slow",
    "chapter": "21-one-literal"
   },
   {
@@ -651,6 +724,7 @@ TABLE = r"""
     }
    ],
    "fix": "Rewrite the formula in C: cupy.ElementwiseKernel(…), called with block_size=256; measure first",
+   "kind": "slow",
    "chapter": "22-fuse-and-memory"
   },
   {
@@ -668,6 +742,7 @@ TABLE = r"""
     }
    ],
    "fix": "table = np.ascontiguousarray(table) before the kernel is compiled",
+   "kind": "wrong numbers",
    "chapter": "23-reversed-table"
   },
   {
@@ -681,6 +756,7 @@ TABLE = r"""
     }
    ],
    "fix": "assert np.all(nsample <= ngood + nbad) before the call; newer releases give wrong numbers instead",
+   "kind": "hang",
    "chapter": "24-impossible-draw"
   },
   {
@@ -695,6 +771,7 @@ TABLE = r"""
     }
    ],
    "fix": "Check the range of each parameter before the call, as assert np.all(ngood >= 0)",
+   "kind": "hang",
    "chapter": "24-impossible-draw"
   },
   {
@@ -708,6 +785,7 @@ TABLE = r"""
     }
    ],
    "fix": "Call the plain function: f.func(x, s) instead of f(x, s), and .func of any fused function that f calls",
+   "kind": "wrong numbers",
    "chapter": "25-fuse-small-types"
   },
   {
@@ -722,6 +800,7 @@ TABLE = r"""
     }
    ],
    "fix": "Write from cuda.bindings import runtime as cudart; in third-party code: pip install \"cuda-python>=12.9,<13\"",
+   "kind": "does not start",
    "chapter": "27-no-cudart"
   },
   {
@@ -742,6 +821,7 @@ TABLE = r"""
     }
    ],
    "fix": "Limit it: u = min(xoroshiro128p_uniform_float32(states, i), np.float32(1 - 2**-24))",
+   "kind": "wrong numbers",
    "chapter": "29-below-one"
   },
   {
@@ -762,6 +842,7 @@ TABLE = r"""
     }
    ],
    "fix": "Set a flag: cuda.atomic.max(errors, 0, i + 1), and read it after the launch; in tests debug=True, opt=False",
+   "kind": "wrong numbers",
    "chapter": "30-silent-raise"
   },
   {
@@ -776,6 +857,7 @@ TABLE = r"""
     }
    ],
    "fix": "Check it before: int(i.max()) < len(x) and int(i.min()) >= -len(x)",
+   "kind": "wrong numbers",
    "chapter": "31-index-wraps"
   },
   {
@@ -790,6 +872,7 @@ TABLE = r"""
     }
    ],
    "fix": "Wait for the copy: cp.asarray(frame, blocking=True)",
+   "kind": "wrong numbers",
    "chapter": "32-pinned-refilled"
   },
   {
@@ -804,6 +887,7 @@ TABLE = r"""
     }
    ],
    "fix": "Before you refill it, cp.cuda.get_current_stream().synchronize()",
+   "kind": "wrong numbers",
    "chapter": "32-pinned-refilled"
   },
   {
@@ -818,6 +902,7 @@ TABLE = r"""
     }
    ],
    "fix": "Before you refill it, stream.synchronize()",
+   "kind": "wrong numbers",
    "chapter": "32-pinned-refilled"
   },
   {
@@ -844,6 +929,7 @@ TABLE = r"""
     }
    ],
    "fix": "Compile for the types of your data, or convert first: f(x.astype(np.float64, order=\"C\", casting=\"safe\"))",
+   "kind": "wrong numbers",
    "chapter": "33-gufunc"
   },
   {
@@ -870,6 +956,7 @@ TABLE = r"""
     }
    ],
    "fix": "device = cuda.to_device(total.astype(np.float64, order=\"C\", casting=\"safe\")), out=device, then copy it back",
+   "kind": "wrong numbers",
    "chapter": "33-gufunc"
   },
   {
@@ -884,6 +971,7 @@ TABLE = r"""
     }
    ],
    "fix": "h_init=np.array([0], out.dtype): your start value, in the dtype of the output",
+   "kind": "wrong numbers",
    "chapter": "36-eight-into-four"
   },
   {
@@ -898,6 +986,7 @@ TABLE = r"""
     }
    ],
    "fix": "Make all shared arrays static, cuda.shared.array(LARGEST, np.int32), or use numba-cuda",
+   "kind": "wrong numbers",
    "chapter": "37-shared-overlap"
   },
   {
@@ -909,9 +998,16 @@ TABLE = r"""
      "oldest": "0.4.1",
      "newest": "0.6.0",
      "everywhere": true
+    },
+    {
+     "part": "numba-cuda-mlir",
+     "oldest": "0.4.0",
+     "newest": "0.4.0",
+     "read": true
     }
    ],
    "fix": "Make the array static, or put cuda.syncthreads() between each write and each read, even within one thread",
+   "kind": "wrong numbers",
    "chapter": "37-shared-overlap"
   },
   {
@@ -926,6 +1022,7 @@ TABLE = r"""
     }
    ],
    "fix": "Record with a memory pool of its own, and keep pool and arrays beside the graph, by the function below",
+   "kind": "wrong numbers",
    "chapter": "38-graph-addresses"
   },
   {
@@ -940,6 +1037,7 @@ TABLE = r"""
     }
    ],
    "fix": "Keep them beside the graph, kept = graph, buffers, or build it with GraphDefinition.launch",
+   "kind": "wrong numbers",
    "chapter": "38-graph-addresses"
   },
   {
@@ -953,6 +1051,7 @@ TABLE = r"""
     }
    ],
    "fix": "pip install \"cuda-core[cu12]>=1.2\" (or cuda-core[cu13])",
+   "kind": "wrong numbers",
    "chapter": "38-graph-addresses"
   },
   {
@@ -964,9 +1063,16 @@ TABLE = r"""
      "oldest": "14.2.0",
      "newest": "14.2.0",
      "everywhere": true
+    },
+    {
+     "part": "cupy",
+     "oldest": "12.0.0",
+     "fixed": "14.2.0",
+     "read": true
     }
    ],
    "fix": "SciPy's numbers: the function below. Nearest integer: cp.rint(uniform_filter(image.astype(cp.float64), size))",
+   "kind": "wrong numbers",
    "chapter": "39-grey-image"
   },
   {
@@ -977,9 +1083,16 @@ TABLE = r"""
      "part": "cupy",
      "oldest": "14.1.1",
      "fixed": "14.2.0"
+    },
+    {
+     "part": "cupy",
+     "oldest": "11.0.0",
+     "fixed": "14.1.1",
+     "read": true
     }
    ],
    "fix": "Upgrade the CuPy package you have: pip install \"cupy-cuda12x[ctk]>=14.2,<15\" (or cupy-cuda13x[ctk])",
+   "kind": "slow",
    "chapter": "40-short-rows"
   },
   {
@@ -993,6 +1106,7 @@ TABLE = r"""
     }
    ],
    "fix": "Upgrade the CuPy that you have: pip install \"cupy-cuda12x[ctk]>=14.1,<15\" (or cupy-cuda13x[ctk])",
+   "kind": "wrong numbers",
    "chapter": "43-unsigned-compare"
   },
   {
@@ -1005,6 +1119,7 @@ TABLE = r"""
     }
    ],
    "fix": "pip install \"numba-cuda-mlir[cu12]>=0.5.3\" (or [cu13]), or pass the table as an argument",
+   "kind": "crash",
    "chapter": "44-table-malloc"
   },
   {
@@ -1019,6 +1134,7 @@ TABLE = r"""
     }
    ],
    "fix": "Cut the indices first: slice(i).indices(n)[1] for each, with the length n",
+   "kind": "wrong numbers",
    "chapter": "45-split-before"
   },
   {
@@ -1033,6 +1149,7 @@ TABLE = r"""
     }
    ],
    "fix": "ndimage.zoom(labels.astype(\"float64\"), 2, order=0, output=labels.dtype), exact up to 2⁵³",
+   "kind": "wrong numbers",
    "chapter": "46-large-labels"
   },
   {
@@ -1047,6 +1164,7 @@ TABLE = r"""
     }
    ],
    "fix": "Sort the rows with cupy.lexsort and keep those that differ from the one before",
+   "kind": "wrong numbers",
    "chapter": "47-unique-rows"
   }
  ],
@@ -1204,7 +1322,10 @@ def numbers(version: str) -> tuple[int, ...]:
 
 # --- what is here
 
-ASK_PYTHON = """import json, platform, sys
+ASK_PYTHON = """import sys
+if sys.path and not sys.path[0]:
+    del sys.path[0]
+import json, platform
 print(json.dumps([platform.python_version(), [p for p in sys.path if p]]))"""
 
 ASK_DRIVER = r"""
@@ -1421,8 +1542,11 @@ def described(folder: str, entry: str) -> tuple[str, str, bool]:
     named = METADATA.fullmatch(entry)
     assert named
     for file in ("METADATA", "PKG-INFO", ""):
+        path = os.path.join(folder, entry, file).rstrip(os.sep)
         try:
-            with open(os.path.join(folder, entry, file).rstrip(os.sep), "rb") as opened:
+            if not stat.S_ISREG(os.stat(path).st_mode):  # to open a pipe would take forever
+                continue
+            with open(path, "rb") as opened:
                 head = re.split(rb"(?<=\n)\r?\n", opened.read(100_000), maxsplit=1)[0]
         except (OSError, ValueError):
             continue
@@ -1451,8 +1575,13 @@ def conda(folder: str, unread: list[str]) -> Iterator[tuple[str, str]]:
 # --- what is printed
 
 
-def examine(python: str, as_json: bool = False, everything: bool = False) -> int:
-    """Print what was found; returns the exit status."""
+def examine(
+    python: str, as_json: bool = False, everything: bool = False, strict: bool = False
+) -> int:
+    """Print what was found; returns the exit status.
+
+    With `strict`, what depends on the program counts as affected.
+    """
     try:
         machine = look(python)
         findings = diagnose(machine)
@@ -1477,11 +1606,18 @@ def examine(python: str, as_json: bool = False, everything: bool = False) -> int
             file=sys.stderr,
         )
         return 3
-    return 1 if affected else 3 if machine.unread else 0
+    counted = FOUND if strict else (AFFECTED,)
+    if any(finding.status in counted for finding in findings):
+        return 1
+    return 3 if machine.unread else 0
 
 
 def say(text: str) -> None:
-    """Print a text in any terminal's encoding; a reader such as `head` may close the pipe."""
+    """Print a text in any terminal's encoding; a reader such as `head` may close the pipe.
+
+    A file name may hold codes that move the cursor: they are shown, not obeyed.
+    """
+    text = "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
@@ -1504,13 +1640,22 @@ def diagnose(machine: Machine) -> list[Finding]:
 
 def report(machine: Machine, findings: list[Finding], everything: bool) -> str:
     """The findings as text for a terminal: what to do first, then each fault with its fix."""
-    ordered = sorted(findings, key=lambda finding: WORST_FIRST.index(finding.status))
+    ordered = sorted(findings, key=lambda finding: finding.weight)
     count = {status: sum(f.status == status for f in findings) for status in WORST_FIRST}
-    affect = f"known issues affect{'s' * (count[AFFECTED] < 2)} this environment"
     doubt = ", as far as could be seen" if machine.unread else ""
+    depends = count[AT_RISK] + count[READ]
+    affect = f"known issues affect{'s' * (count[AFFECTED] < 2)} this environment"
+    if depends:
+        affect += " whatever your code does"
     sentence = f"{count[AFFECTED] or 'None'} of {len(findings)} {affect}{doubt}."
-    nothing = "look at what could not be inspected" if doubt else "nothing"
-    lines = [paragraph("Do first", ordered[0].fix if count[AFFECTED] else nothing)]
+    lines = []
+    if count[AFFECTED]:
+        lines.append(paragraph("Do first", ordered[0].fix))
+    elif not depends:
+        nothing = "look at what could not be inspected" if doubt else "nothing"
+        lines.append(paragraph("Do first", nothing))
+    if depends:
+        lines.append(paragraph("Depends", depending(depends, everything)))
     lines += [paragraph("Not inspected", thing) for thing in machine.unread]
     shown = [f for f in ordered if f.status == AFFECTED or (everything and (f.fix or f.remains))]
     if everything:
@@ -1525,9 +1670,18 @@ def report(machine: Machine, findings: list[Finding], everything: bool) -> str:
     if everything:
         rest = [f.name for f in ordered if f not in shown]
         return "\n".join([*lines, "", paragraph(NOT_AFFECTED, ", ".join(rest)), "", sentence])
-    hidden = [f"{count[status]} {status}" for status in (AT_RISK, CANNOT_TELL) if count[status]]
-    also = paragraph("--all", f"shows also: {', '.join([*hidden, 'what was found'])}")
+    hidden = [f"{depends} that depend on your code"] * bool(depends)
+    hidden += [f"{count[CANNOT_TELL]} that it cannot judge"] * bool(count[CANNOT_TELL])
+    also = paragraph("--all", f"also shows {', '.join([*hidden, 'and what was found'])}")
     return "\n".join([*lines, "", sentence, also])
+
+
+def depending(number: int, everything: bool) -> str:
+    """What is to be said of faults that show in some programs only."""
+    exist = f"{number} known faults exist" if number > 1 else "1 known fault exists"
+    where = "listed below" if everything else "--all lists them"
+    whether = f"whether {'they affect' if number > 1 else 'it affects'} you depends on your code"
+    return f"{exist} in these releases; {whether}: {where}, worst first"
 
 
 def facts(machine: Machine) -> list[str]:
@@ -1574,7 +1728,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--all",
         action="store_true",
         dest="everything",
-        help="also show what may affect it, and what was found",
+        help="also show what depends on your code, and what was found",
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="exit with 1 for what depends on your code, too"
     )
     parser.add_argument(
         "--json", action="store_true", dest="as_json", help="print everything as JSON"

@@ -53,7 +53,7 @@ class Releases:
         """The first release without the fault, as the card shows it."""
         if self.fixed:
             return f"{label(self.package)} {self.fixed}"
-        return f"not yet in {label(self.package)} ({self.newest} is the newest looked at)"
+        return f"not yet in {label(self.package)} (newest looked at: {self.newest})"
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,7 @@ class Fault:
     affected: tuple[Releases, ...] = ()
     where: str = ""
     read: tuple[tuple[str, str], ...] = ()  # packages and ranges: the source has it, nobody ran it
+    unseen: tuple[str, ...] = ()  # packages of which nobody ran an end of the range
     heard: tuple[str, ...] = ()  # how people describe it
     beside: tuple[str, str] | None = None  # package and lowest release
     fixed_words: tuple[str, ...] = ()
@@ -147,7 +148,8 @@ def fault(given: dict[str, Any], kind: list[str]) -> Fault:
     at_risk = given.get("at-risk", [])
     if fixed and given.get("by-design"):
         raise ValueError(f"fault {given['id']}: what is by design is fixed in no release")
-    for package in [*(() if where else fixed), *(() if at_risk is True else at_risk)]:
+    unseen = given.get("unseen", ())
+    for package in [*(() if where else fixed), *(() if at_risk is True else at_risk), *unseen]:
         if package not in known:
             raise ValueError(f"fault {given['id']}: {package} is not among the affected packages")
     releases = tuple(
@@ -168,6 +170,7 @@ def fault(given: dict[str, Any], kind: list[str]) -> Fault:
         "messages",
         "affected",
         "read",
+        "unseen",
         "heard",
         "beside",
     }
@@ -180,6 +183,7 @@ def fault(given: dict[str, Any], kind: list[str]) -> Fault:
             (package, bounds(given["id"], package, text))
             for package, text in given.get("read", {}).items()
         ),
+        unseen=tuple(given.get("unseen", ())),
         heard=tuple(one["words"] for one in given.get("heard", ())),
         beside=next((name, text.removeprefix(">=")) for name, text in beside.items())
         if beside

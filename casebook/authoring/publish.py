@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from packaging.specifiers import SpecifierSet
+
 from casebook.authoring.chapters import Chapter, load
 from casebook.authoring.facts import PARTS, Fault, Releases, label, shown
 from casebook.cells.repository import ROOT
@@ -63,6 +65,9 @@ def fixed(fault: Fault) -> str:
     if fault.by_design:
         return "never, by design"
     words = [releases.fixed_in for releases in fault.affected] or list(fault.fixed_words)
+    if len(fault.affected) > 1 and not any(releases.fixed for releases in fault.affected):
+        newest = ", ".join(f"{label(one.package)} {one.newest}" for one in fault.affected)
+        return f"not yet in any (newest looked at: {newest})"
     return "; ".join(words) or "not yet"
 
 
@@ -104,8 +109,9 @@ def case(name: str, fault: Fault) -> dict[str, Any]:
     told: dict[str, Any] = {
         "name": f"{name[:2]}-{fault.id}",
         "symptom": symptom(fault),
-        "ranges": list(map(one_range, fault.affected)),
+        "ranges": [*map(one_range, fault.affected), *map(read_range, fault.read)],
         "fix": plain(fault.do),
+        "kind": fault.kind[0],
         "chapter": name,
         "remains": fault.remains,
         "absent": fault.absent,
@@ -126,6 +132,14 @@ def one_range(releases: Releases) -> dict[str, Any]:
         "everywhere": releases.at_risk,
     }
     return {key: value for key, value in told.items() if value}
+
+
+def read_range(read: tuple[str, str]) -> dict[str, Any]:
+    """The arguments of a Range of releases whose source was read."""
+    package, text = read
+    ends = {part.operator: part.version for part in SpecifierSet(text)}
+    told = {"oldest": ends[">="], "fixed": ends.get("<"), "newest": ends.get("<="), "read": True}
+    return {"part": PARTS.get(package, package)} | {key: one for key, one in told.items() if one}
 
 
 def symptom(fault: Fault) -> str:

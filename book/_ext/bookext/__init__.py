@@ -15,6 +15,8 @@ FEATURES = (
     "cells.export",
     "cells.folds",
     "cards",
+    "doctor",
+    "doctor",
     "errors",
     "status",
     "hunts",
