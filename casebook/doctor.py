@@ -239,6 +239,21 @@ TABLE = r"""
    "chapter": "02-grid-sync-cache"
   },
   {
+   "name": "03-nvrtc-cache",
+   "symptom": "NVRTC returns a kernel built with other options (prec_div, prec_sqrt, ftz), so results are less or more exact; no message",
+   "ranges": [
+    {
+     "part": "nvrtc",
+     "since": "12.9.41",
+     "newest": "13.5.37",
+     "everywhere": true
+    }
+   ],
+   "fix": "no_cache=True in every ProgramOptions (cuda-core 0.5 or newer); elsewhere start with CUDA_CACHE_DISABLE=1",
+   "kind": "wrong numbers",
+   "chapter": "03-jit-options"
+  },
+  {
    "name": "03-jit-options",
    "symptom": "ObjectCode(jit_options=...) has no effect; since 0.2.0 the argument is gone: ObjectCode objects cannot be instantiated directly.",
    "ranges": [
@@ -248,10 +263,40 @@ TABLE = r"""
      "fixed": "0.2.0"
     }
    ],
-   "fix": "pip install \"cuda-core[cu12]>=0.2.0\", then Program(source, \"c++\", ProgramOptions(max_register_count=32))",
+   "fix": "pip install \"cuda-core[cu12]>=1.0\", then Program(source, \"c++\", ProgramOptions(max_register_count=32))",
    "kind": "wrong numbers",
    "chapter": "03-jit-options",
-   "remains": "Some ProgramOptions are still dropped without a word when the input is PTX (seen up to 1.2.2)."
+   "remains": "Some ProgramOptions are still silently dropped when the input is PTX (seen up to 1.2.2)."
+  },
+  {
+   "name": "03-dropped-options",
+   "symptom": "ProgramOptions such as prec_div, ftz or use_fast_math have no effect when the input is PTX; no message",
+   "ranges": [
+    {
+     "part": "cuda-core",
+     "since": "0.2.0",
+     "newest": "1.2.2",
+     "everywhere": true
+    }
+   ],
+   "fix": "Pass the option where C++ is compiled to PTX, or compile C++ to a cubin in one step",
+   "kind": "wrong numbers",
+   "chapter": "03-jit-options"
+  },
+  {
+   "name": "03-load-without-a-driver",
+   "symptom": "Without a driver, loading an ObjectCode, or its repr, raises SystemError; the next load hangs and never returns: <built-in method __enter__ of _thread.lock object at 0x…> returned a result with an exception set",
+   "ranges": [
+    {
+     "part": "cuda-core",
+     "since": "0.7.0",
+     "newest": "1.2.2",
+     "everywhere": true
+    }
+   ],
+   "fix": "Call Device() first: its error says that the driver is missing",
+   "kind": "crash",
+   "chapter": "03-jit-options"
   },
   {
    "name": "04-fused-scalars",
@@ -290,7 +335,7 @@ TABLE = r"""
   },
   {
    "name": "06-one-import",
-   "symptom": "With numba-cuda-mlir, % and // of negative numbers, int(True), bytes as floats and a[-1] come out wrong",
+   "symptom": "numba-cuda-mlir gives wrong results: % and // of negative numbers, int(True), uint8 to float, a[-1]",
    "ranges": [
     {
      "part": "numba-cuda-mlir",
@@ -298,13 +343,13 @@ TABLE = r"""
      "fixed": "0.5.3"
     }
    ],
-   "fix": "Go back: pip install \"numba-cuda[cu12]==0.30.4\" \"numpy<2.5\"; or 0.6.0 plus the rewrite list",
+   "fix": "Go back: pip install \"numba-cuda[cu12]==0.30.4\" \"numpy<2.5\"; or use 0.6.0 plus the rewrite list",
    "kind": "wrong numbers",
    "chapter": "06-one-import"
   },
   {
    "name": "06-still",
-   "symptom": "With numba-cuda-mlir, x != x misses NaN, max of unsigned numbers is signed, math.sqrt(integer) is float32",
+   "symptom": "numba-cuda-mlir: x != x misses NaN, max of uint32 wrong, int32 == float32 wrong, math.sqrt(int) loses precision",
    "ranges": [
     {
      "part": "numba-cuda-mlir",
@@ -312,13 +357,13 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "Use math.isnan(x), compare unsigned numbers with <, and write math.sqrt(float(n))",
+   "fix": "Use math.isnan(x), math.sqrt(float(n)), and np.float64(n) where an integer meets a float; see the rewrite list",
    "kind": "wrong numbers",
    "chapter": "06-one-import"
   },
   {
    "name": "06-atomic-on-a-second-name",
-   "symptom": "An atomic on a shared array that has a second name, or was passed to a device function, ends in an illegal address: CUDA_ERROR_ILLEGAL_ADDRESS",
+   "symptom": "cuda.atomic.add on a shared array passed to a device function, or under a second name, ends in an illegal address: CUDA_ERROR_ILLEGAL_ADDRESS",
    "ranges": [
     {
      "part": "numba-cuda-mlir",
@@ -327,13 +372,13 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "Make part = cuda.shared.array(…) on a line of its own, and call cuda.atomic.add(part, …) in the same function",
+   "fix": "Write part = cuda.shared.array(…) on its own line, and call cuda.atomic.add(part, …) in the same function",
    "kind": "crash",
    "chapter": "06-one-import"
   },
   {
    "name": "06-does-not-compile",
-   "symptom": "divmod, enumerate, zip, min of three values, reshape and equality of complex numbers do not compile: UserFacingInternalCompilerError",
+   "symptom": "numba-cuda-mlir does not compile divmod, enumerate, zip, min of three values, reshape, or == of complex numbers: UserFacingInternalCompilerError",
    "ranges": [
     {
      "part": "numba-cuda-mlir",
@@ -342,7 +387,7 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "Write it out, as a // b and a % b for divmod(a, b); *The move, as a list* has all",
+   "fix": "Write it out: a // b and a % b for divmod(a, b); *The move, as a list* has the rest",
    "kind": "does not start",
    "chapter": "06-one-import"
   },
@@ -448,12 +493,18 @@ TABLE = r"""
   },
   {
    "name": "12-sort-out-of-memory",
-   "symptom": "cupy.sort or argsort on a full GPU returns unsorted data, or the process is killed (before 13.4.0, RuntimeError): Exception ignored in: 'cupy.cuda.thrust.cupy_malloc'",
+   "symptom": "cupy.sort or argsort returns unsorted data or aborts when GPU memory is full (before 13.4.0, RuntimeError): Exception ignored in: 'cupy.cuda.thrust.cupy_malloc'",
    "ranges": [
     {
      "part": "cupy",
      "oldest": "13.0.0",
      "fixed": "14.1.0"
+    },
+    {
+     "part": "cupy",
+     "oldest": "11.0.0",
+     "newest": "12.3.0",
+     "read": true
     }
    ],
    "fix": "pip install \"cupy-cuda12x>=14.1.0\"",
@@ -586,7 +637,7 @@ TABLE = r"""
   },
   {
    "name": "18-numpy-2.5",
-   "symptom": "numba-cuda with NumPy 2.5 compiles no kernel: AttributeError: module 'numpy' has no attribute 'row_stack'",
+   "symptom": "With NumPy 2.5, no numba-cuda kernel compiles, although the import works: AttributeError: module 'numpy' has no attribute 'row_stack'",
    "ranges": [
     {
      "part": "numba-cuda",
@@ -604,7 +655,7 @@ TABLE = r"""
   },
   {
    "name": "18-numba-0.66",
-   "symptom": "numba-cuda with a newer Numba than it knows does not import: AttributeError: module 'numba.cuda.types' has no attribute 'NPDatetime'",
+   "symptom": "from numba import cuda fails: numba-cuda is too old for this Numba: AttributeError: module 'numba.cuda.types' has no attribute 'NPDatetime'",
    "ranges": [
     {
      "part": "numba-cuda",
@@ -622,7 +673,7 @@ TABLE = r"""
   },
   {
    "name": "18-numpy-2.4",
-   "symptom": "numba-cuda with NumPy 2.4 compiles no kernel: module 'numpy' has no attribute 'trapz'",
+   "symptom": "With NumPy 2.4, no numba-cuda kernel compiles: module 'numpy' has no attribute 'trapz'",
    "ranges": [
     {
      "part": "numba-cuda",
@@ -640,7 +691,7 @@ TABLE = r"""
   },
   {
    "name": "19-driver-580",
-   "symptom": "Old Numba on a driver from 580 says that the context is destroyed, or crashes: CudaAPIError: [709] Call to cuCtxSynchronize results in CUDA_ERROR_CONTEXT_IS_DESTROYED",
+   "symptom": "After an update to driver 580 or newer, old Numba says that the context is destroyed, or crashes: CudaAPIError: [709] Call to cuCtxSynchronize results in CUDA_ERROR_CONTEXT_IS_DESTROYED",
    "ranges": [
     {
      "part": "numba-cuda",
@@ -1097,7 +1148,7 @@ TABLE = r"""
   },
   {
    "name": "43-unsigned-compare",
-   "symptom": "x > -1 of a uint64 array is False everywhere; comparisons with negative elements of int64 arrays are wrong; no message",
+   "symptom": "CuPy: x > -1 is False for every element of a uint64 array; comparing uint64 with a signed integer array is wrong",
    "ranges": [
     {
      "part": "cupy",
@@ -1105,7 +1156,7 @@ TABLE = r"""
      "fixed": "14.1.0"
     }
    ],
-   "fix": "Upgrade the CuPy that you have: pip install \"cupy-cuda12x[ctk]>=14.1,<15\" (or cupy-cuda13x[ctk])",
+   "fix": "Upgrade the CuPy package you have: pip install \"cupy-cuda12x[ctk]>=14.1,<15\" (or cupy-cuda13x[ctk])",
    "kind": "wrong numbers",
    "chapter": "43-unsigned-compare"
   },

@@ -27,6 +27,7 @@ LABELS = {
     "cupy": "CuPy",
     "numpy": "NumPy",
     "numba": "Numba",
+    "nvrtc": "NVRTC",
 }
 SIGNS = {">=": "≥ ", "<=": "≤ ", "<": "< "}
 

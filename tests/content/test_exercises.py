@@ -17,7 +17,6 @@ from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
 from casebook.authoring.exercises import exercises
-from casebook.cells.header import BLOCK, read
 from casebook.cells.outcome import Raised
 from casebook.environments import gpu
 from casebook.errors import MissingPython, UnexpectedOutcome
@@ -50,7 +49,9 @@ def run(shell, monkeypatch):
     def run(book, sources):
         monkeypatch.chdir(book.path.parent)
         shell.reset()
-        return [said(shell, source) for source in [book.cells[0].source, *sources]][1:]
+        for cell in book.preamble:
+            said(shell, cell.source)
+        return [said(shell, source) for source in sources]
 
     return run
 
@@ -94,23 +95,22 @@ try_all()
 def tried(book, one, folder):
     """What the reader's script says with each of the answers, {source: text}.
 
-    One process imports what it needs, and forks for each. So an answer has the reader's header
-    and begins with the reader's imports.
+    One process imports what it needs, and forks for each. So an answer runs where the reader's cell
+    does, and begins with the reader's imports.
     """
     (reader,) = one.exercise
     kinds = "blank", "wrong", "right"
     sources = [written(one, answer) for kind in kinds for answer in answers(book, one, kind)]
     for place, source in enumerate(sources):
         (folder / f"{place:02}").mkdir()
-        (folder / f"{place:02}/cell.py").write_text(source.removeprefix("%%pinned"), "utf-8")
-        assert read(source) == reader.header and imports(source)[
-            : len(imports(reader.source))
-        ] == imports(reader.source), source
+        (folder / f"{place:02}/cell.py").write_text(script_of(source), "utf-8")
+        assert source.partition("\n")[0] == reader.source.partition("\n")[0], source
+        assert imports(source)[: len(imports(reader.source))] == imports(reader.source), source
     script = TRY.format(
         imports="\n".join(imports(reader.source)), seconds=math.ceil(reader.header.timeout)
     )
     outcome = run_script(
-        BLOCK.search(reader.source)[0] + script,
+        script,
         replace(reader.header, timeout=len(sources) * reader.header.timeout),
         lambda text: None,
         place=folder,
@@ -122,10 +122,14 @@ def tried(book, one, folder):
     }
 
 
+def script_of(source):
+    return "\n" + source.partition("\n")[2]
+
+
 def imports(source):
     nodes = [
         node
-        for node in ast.walk(ast.parse(source.removeprefix("%%pinned")))
+        for node in ast.walk(ast.parse(script_of(source)))
         if isinstance(node, ast.Import | ast.ImportFrom)
     ]
     return [ast.unparse(node) for node in sorted(nodes, key=lambda node: node.lineno)]

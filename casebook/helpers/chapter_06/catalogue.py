@@ -47,6 +47,7 @@ INTEGERS = [
     op("a ** 3", "int8 -> int64"),
     op("a ** b", "uint8 uint8 -> uint8", "b < 8"),
     op("divmod(a, b)[1]", "int64 int64 -> int64", "b not in (0, -1)"),
+    op("-a", "bool -> int64"),
 ]
 BITS = [
     op("a & b", "int32 int32 -> int32"),
@@ -122,6 +123,9 @@ COMPARISONS = [
     op("a if b else 0.5", "int32 bool -> float64"),
     op("a if b else -1", "uint32 bool -> int64"),
     op("bool(a)", "uint8 -> bool"),
+    op("a == b", "int32 float32 -> bool"),
+    op("min(a, b)", "int32 float32 -> float64", "b == b"),
+    op("max(a, b)", "uint32 float64 -> float64", "b == b"),
 ]
 CONVERSIONS = [
     *(
@@ -209,6 +213,9 @@ FLOATS = [
     op("a ** 0.5", "float64 -> float64", "0 <= a < 1e300", ulp=3),
     op("a // b", "float32 float32 -> float32", "abs(a) < 2**20 and 1e-1 < abs(b) < 2**20"),
     op("+a", "float32 -> float32"),
+    op("a ** b", "float64 int64 -> float64", "a in (0.5, 1) and b >= 0"),
+    op("a ** b", "float64 uint32 -> float64", "a in (0.5, 1)"),
+    op("a ** b", "int64 float32 -> float64", "0 < a < 1000 and abs(b) < 20", ulp=3),
 ]
 MATHEMATICS = [
     *(
@@ -306,6 +313,7 @@ COMPLEX = [
     op("a + 1", "complex64 -> complex64"),
     op("-a", "complex128 -> complex128"),
     op("a * 2.0", "complex128 -> complex128", "all(abs(x) < 1e300 for x in (a.real, a.imag))"),
+    op("bool(a)", "complex128 -> bool"),
 ]
 
 

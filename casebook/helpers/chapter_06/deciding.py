@@ -73,6 +73,9 @@ def _kernels(cuda):
     def less(a, b, out):
         out[0] = a[0] < b[0]
 
+    def equal(a, b, out):
+        out[0] = a[0] == b[0]
+
     def grid(out):
         i = cuda.grid(1)
         if i < out.size:
@@ -123,6 +126,7 @@ LIVE = {
     "float64 != float64": ("unequal", "float64 float64 boolean", r"setp\.neu\.f64|setp\.ne\.f64"),
     "max of uint32": ("larger", "uint32 uint32 uint32", r"max\.u32|max\.s32"),
     "uint64 < float64": ("less", "uint64 float64 boolean", r"cvt\.rn\.f64\.u64|cvt\.rn\.f64\.s64"),
+    "int32 == float32": ("equal", "int32 float32 boolean", r"setp\.eq\.f64|setp\.eq\.f32"),
     "int8 ** 3": ("cube", "int8 int64", r"mul\.wide\.s32|mul\.lo\.s64|mul\.lo\.s16"),
     "math.sqrt(int32)": ("root", "int32 float64", r"sqrt\.rn\.f64|sqrt\.rn\.f32"),
     "round(float64)": (

@@ -46,6 +46,7 @@ except ModuleNotFoundError:
         cuda = PACKAGE = None  # inputs and judges only
 
 ROWS, TABLES = 64, 8
+EXACT = [s * (2**n + k) for n in (24, 31, 53) for k in (-1, 0, 1) for s in (1, -1)]
 PROCESSES, SECONDS = min(12, os.cpu_count()), 60  # at once; for one entry
 FLOATS = [0.0, -0.0, 1.0, -1.5, 0.5, 2.5, -3.7, 1e-3, 1e6, math.inf, -math.inf, math.nan]
 
@@ -201,7 +202,10 @@ def magnitude(value):
 
 def inputs(entry):
     """Columns of several hundred rows, always the same: all pairs of edges, and random ones."""
-    tables = [] if entry.rows else [list(itertools.product(*map(edges, entry.columns)))]
+    types = (*entry.columns, entry.result)
+    mixed = any(t.kind in "iu" for t in types) and any(t.kind == "f" for t in types)
+    pairs = itertools.product(*(edges(dtype, mixed) for dtype in entry.columns))
+    tables = [] if entry.rows else [list(pairs)]
     rows = st.tuples(*map(values, entry.columns))
 
     @settings(
@@ -243,17 +247,23 @@ def values(dtype):
     return st.one_of(strategies)
 
 
-def edges(dtype):
-    """Python values where something changes: the ends and middle of the type, zero, infinity."""
+def edges(dtype, mixed=False):
+    """Python values where something changes: the ends and middle of the type, zero, infinity.
+
+    `mixed`: integers meet floats, so the limits of exact integers in a float count too.
+    """
+    exact = EXACT if mixed else []
     if dtype.kind in "iu":
         low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
-        near = {low, low + 1, -1, 0, 1, 2, 3, 7, high // 2, high // 2 + 1, high - 1, high}
+        near = {low, low + 1, -1, 0, 1, 2, 3, 7, high // 2, high // 2 + 1, high - 1, high, *exact}
         return [edge for edge in sorted(near, key=abs) if low <= edge <= high]
     if dtype.kind == "f":
         info = np.finfo(dtype)
-        near = [*FLOATS, info.max, info.tiny, info.smallest_subnormal, 1 + info.eps]
+        near = [*FLOATS, info.max, info.tiny, info.smallest_subnormal, 1 + info.eps, *exact]
         return [
-            float(dtype.type(edge)) for edge in near if not abs(edge) > info.max or math.isinf(edge)
+            float(dtype.type(edge))
+            for edge in near
+            if not abs(edge) > float(info.max) or math.isinf(edge)
         ]
     if dtype.kind == "c":
         return [complex(*parts) for parts in itertools.product((0.0, 1.0, -2.5, 3.0), repeat=2)]
