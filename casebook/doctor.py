@@ -211,7 +211,7 @@ TABLE = r"""
   },
   {
    "name": "02-grid-sync-cache",
-   "symptom": "A kernel with grid.sync() compiles, until it gets cache=True: No definition for lowering (<class 'numba.cuda.types.GridGroup'>, 'sync')(GridGroup,) -> int32",
+   "symptom": "Numba fails to compile a kernel with grid.sync() when cache=True is set: No definition for lowering (<class 'numba.cuda.types.GridGroup'>, 'sync')(GridGroup,) -> int32",
    "ranges": [
     {
      "part": "the CUDA target built into numba",
@@ -225,16 +225,22 @@ TABLE = r"""
   },
   {
    "name": "02-lost-flag",
-   "symptom": "A kernel with grid.sync() that comes out of the cache no longer waits; wrong numbers, no message",
+   "symptom": "A kernel with grid.sync(), loaded from the cache, does not wait for other blocks; wrong numbers, no message",
    "ranges": [
     {
      "part": "numba-cuda-mlir",
      "oldest": "0.4.2",
      "newest": "0.6.0",
      "everywhere": true
+    },
+    {
+     "part": "numba-cuda-mlir",
+     "oldest": "0.3.0",
+     "newest": "0.4.1",
+     "read": true
     }
    ],
-   "fix": "Leave out cache=True for kernels that call grid.sync()",
+   "fix": "Remove cache=True from kernels that call grid.sync()",
    "kind": "wrong numbers",
    "chapter": "02-grid-sync-cache"
   },
@@ -459,7 +465,7 @@ TABLE = r"""
   },
   {
    "name": "10-unchecked-signature",
-   "symptom": "A kernel with one signature takes arrays of any type; wrong numbers, no message",
+   "symptom": "A Numba kernel with one explicit signature accepts arrays of another dtype; wrong numbers, no message",
    "ranges": [
     {
      "part": "numba-cuda",
@@ -473,7 +479,7 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "cuda.jit([signature]), with the signature in a list; or no signature at all",
+   "fix": "Put the signature in a list, cuda.jit([signature]), or omit it",
    "kind": "wrong numbers",
    "chapter": "10-unchecked-signature"
   },
@@ -513,7 +519,7 @@ TABLE = r"""
   },
   {
    "name": "13-stale-helper",
-   "symptom": "An edited helper function or header has no effect, because the kernel comes out of a cache; no message",
+   "symptom": "An edited helper function or header has no effect, because the kernel is loaded from a stale cache; no message",
    "ranges": [
     {
      "part": "numba-cuda",
@@ -537,9 +543,15 @@ TABLE = r"""
      "oldest": "0.57.0",
      "newest": "0.68.1",
      "everywhere": true
+    },
+    {
+     "part": "cupy",
+     "oldest": "13.0.0",
+     "newest": "14.1.1",
+     "read": true
     }
    ],
-   "fix": "Delete the cache after each edit: rm -r __pycache__ (Numba), rm -r ~/.cupy/kernel_cache (CuPy)",
+   "fix": "After each edit delete the folder kernel._cache.cache_path (Numba) or ~/.cupy/kernel_cache (CuPy)",
    "kind": "wrong numbers",
    "chapter": "13-stale-helper"
   },

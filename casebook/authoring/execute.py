@@ -1,14 +1,18 @@
-"""Runs chapters on a GPU and stores their outputs with a receipt.
+"""Runs chapters and stores their outputs with a receipt.
 
-The stored form is normalised: an unchanged chapter that is run again differs only in its receipt
-and in cells tagged nbval-ignore-output.
+A cell that needs more GPUs than this machine has keeps what an earlier run stored, if that still
+fits; otherwise it is pending, without an output, until `execute` runs where it can. The stored
+form is normalised: an unchanged chapter that is run again differs only in its receipt and in cells
+tagged nbval-ignore-output.
 """
 
 import os
 import platform
 import re
+import sys
 import time
 from collections.abc import Sequence
+from typing import cast
 
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
@@ -18,6 +22,7 @@ from casebook.authoring import publish, receipts
 from casebook.authoring.chapters import Chapter, load
 from casebook.authoring.checks.code import written_problems
 from casebook.authoring.releases import evidence
+from casebook.cells.notebook import Receipt
 from casebook.cells.repository import ROOT
 from casebook.environments import gpu
 from casebook.errors import CasebookError
@@ -31,7 +36,10 @@ def command(names: Sequence[str]) -> int:
     books = load(names)
     for number, book in enumerate(books, 1):
         execute(book)
-        print(f"[{number}/{len(books)}] {book.name}: stored, {len(book.cells)} cells", flush=True)
+        pending = len((book.receipt or {}).get("pending", ()))
+        wait = f", {pending} pending: they need more GPUs than this machine has" if pending else ""
+        print(f"[{number}/{len(books)}] {book.name}: stored, {len(book.cells)} cells{wait}")
+        sys.stdout.flush()
     return 0
 
 
@@ -41,35 +49,93 @@ def execute(chapter: Chapter) -> None:
     Nothing is stored unless every cell ends as expected, and nothing is run where a check of the
     code would fail afterwards. Raises CasebookError.
     """
-    found = this_gpu()
+    found = gpu.find()
     if faults := [f"{chapter.name}{fault}" for fault in written_problems(chapter)]:
         raise CasebookError("\n".join(faults))
-    confirmed = (chapter.receipt or {}).get("confirmed", [])
+    before, fitting = chapter.receipt, fitting_outputs(chapter)
     fold(chapter.notebook)
     seconds, skipped = run(chapter)
-    if skipped:
-        raise CasebookError(
-            f"{chapter.name}, cell {skipped}: skipped on this machine, so its output cannot be "
-            "stored"
-        )
+    kept = keep(chapter, skipped, fitting, found)
     normalise(chapter.notebook)
-    chapter.notebook.metadata["casebook"] = {
-        "gpu": found.name,
-        "gpus": found.count,
-        "compute_capability": found.compute_capability,
-        "driver": found.driver,
-        "python": platform.python_version(),
-        "date": evidence.today(),
-        "seconds": seconds,
+    receipt: Receipt = {
+        **machine(found, seconds),
         "environment": receipts.environment(chapter),
         "modules": receipts.modules(chapter),
         "cells": {c.node.id: c.stamp() for c in chapter.cells},
     }
+    if before and kept:
+        receipt = with_machine_of(before, receipt)
+    if pending := [c.node.id for c in chapter.cells if c.number in skipped and not c.node.outputs]:
+        receipt["pending"] = pending
+    chapter.notebook.metadata["casebook"] = receipt
     now = receipts.code(chapter)
-    if kept := [one for one in confirmed if one["code"] == now]:
-        chapter.notebook.metadata.casebook["confirmed"] = kept
+    confirmed = before.get("confirmed", []) if before else []
+    if valid := [one for one in confirmed if one["code"] == now]:
+        chapter.notebook.metadata.casebook["confirmed"] = valid
     chapter.notebook.cells[0].source = publish.with_card(chapter)
     chapter.write()
+
+
+def machine(found: gpu.Gpu | None, seconds: int) -> Receipt:
+    """What a receipt says of this machine and this run."""
+    return {
+        "gpu": found.name if found else receipts.NO_GPU,
+        "gpus": found.count if found else 0,
+        "compute_capability": found.compute_capability if found else "",
+        "driver": found.driver if found else "",
+        "python": platform.python_version(),
+        "date": evidence.today(),
+        "seconds": seconds,
+    }
+
+
+def with_machine_of(before: Receipt, receipt: Receipt) -> Receipt:
+    """A receipt that keeps the machine of an earlier one, whose outputs it keeps in part.
+
+    `rerun` says when and with which Python the other cells ran again.
+    """
+    rerun = {"date": receipt["date"], "python": receipt["python"]}
+    kept = {key: value for key, value in before.items() if key not in ("confirmed", "pending")}
+    mine = {key: receipt[key] for key in ("environment", "modules", "cells")}
+    return cast(Receipt, kept | mine | {"rerun": rerun})
+
+
+def fitting_outputs(chapter: Chapter) -> dict[str, list[NotebookNode]]:
+    """The stored outputs of GPU cells that still match the receipt, by cell."""
+    receipt = chapter.receipt
+    if not receipt or any(receipts.machine_problems(chapter)):
+        return {}
+    return {
+        cell.node.id: cell.node.outputs
+        for cell in chapter.cells
+        if cell.needs_gpu and cell.node.outputs
+        if receipt["cells"].get(cell.node.id) == cell.stamp()
+    }
+
+
+def keep(
+    chapter: Chapter,
+    skipped: list[int],
+    fitting: dict[str, list[NotebookNode]],
+    found: gpu.Gpu | None,
+) -> bool:
+    """Give the cells that were skipped the outputs that they had, or none; returns whether any had.
+
+    Raises CasebookError for a skipped cell that needs no GPU, and where this machine has a GPU of
+    another model than the outputs name: one receipt names one model.
+    """
+    cells = [cell for cell in chapter.cells if cell.number in skipped]
+    if wrong := [cell.number for cell in cells if not cell.needs_gpu]:
+        raise CasebookError(f"{chapter.name}, cell {wrong}: skipped, though it needs no GPU")
+    for cell in cells:
+        cell.node.outputs = fitting.get(cell.node.id, [])
+    kept = [cell for cell in cells if cell.node.outputs]
+    if kept and found and chapter.receipt and found.name != chapter.receipt["gpu"]:
+        raise CasebookError(
+            f"{chapter.name}: {len(kept)} cells cannot run here and hold outputs of "
+            f"{chapter.receipt['gpu']}; execute it on such a machine"
+        )
+    return bool(kept)
 
 
 def this_gpu() -> gpu.Gpu:
@@ -77,7 +143,7 @@ def this_gpu() -> gpu.Gpu:
     if found := gpu.find():
         return found
     raise CasebookError(
-        "chapters are executed on a GPU, and this machine has none; "
+        "`confirm` runs chapters on a second GPU model, but this machine has no GPU; "
         "`make test` checks what can run here"
     )
 
@@ -87,7 +153,8 @@ def run(chapter: Chapter) -> tuple[int, list[int]]:
 
     Raises CasebookError for a cell that fails or measures nothing.
     """
-    os.environ["CASEBOOK_REQUIRE_GPU"] = "1"
+    if gpu.find():
+        os.environ["CASEBOOK_REQUIRE_GPU"] = "1"
     start, skipped = time.monotonic(), []
     client = NotebookClient(
         chapter.notebook,

@@ -3,7 +3,9 @@
 A receipt holds GPU, driver, Python, date and seconds of the run, and hashes of everything that made
 the outputs: each cell and what it printed (`cells`), each helper module that a cell imports
 (`modules`), and the pins of the GPU libraries with the folders that cells build (`environment`).
-`confirmed` lists runs on other GPU models, whose outputs are not stored.
+`confirmed` lists runs on other GPU models, whose outputs are not stored. `pending` lists the cells
+that wait for a machine with as many GPUs as they need; `rerun` says when all cells but those ran
+again on a machine with fewer.
 """
 
 import tomllib
@@ -25,6 +27,7 @@ KEYS = (
     "modules",
     "cells",
 )
+NO_GPU = "no GPU"  # in place of a model's name: a run on a machine without one
 EVERY_SCRIPT = "sitecustomize"  # loaded by each %%pinned cell without an import
 
 
@@ -58,17 +61,12 @@ def receipt_problems(chapter: Chapter) -> Iterator[str]:
     """Differences between receipt and chapter: ends of sentences that begin with its name."""
     receipt = chapter.receipt
     if not receipt:
-        yield ": no receipt; `make execute` on a machine with a GPU makes one"
+        yield f": no receipt; `casebook execute {chapter.name[:2]}` makes one"
         return
     if missing := [key for key in KEYS if key not in receipt]:
         yield f": the receipt lacks {', '.join(missing)}"
         return
-    if receipt["environment"] != environment(chapter):
-        yield (
-            ": the receipt is stale, the pins of the GPU libraries or native/ have changed since; "
-            "run `make execute`"
-        )
-    yield from module_problems(receipt["modules"], modules(chapter))
+    yield from machine_problems(chapter)
     stamps = dict(receipt["cells"])
     for cell in chapter.cells:
         stamp, now = stamps.pop(cell.node.id, None), cell.stamp()
@@ -82,11 +80,31 @@ def receipt_problems(chapter: Chapter) -> Iterator[str]:
             yield f"{place}: edited since the run that the receipt is for; run `make execute`"
         elif stamp != now:
             yield f"{place}: its stored output is not the one that the run produced"
+    cells = {cell.node.id: cell for cell in chapter.cells}
+    for name in receipt.get("pending", []):
+        if name not in cells or not cells[name].needs_gpu or cells[name].node.outputs:
+            yield f": the receipt calls {name} pending, which is no GPU cell without an output"
     for one in receipt.get("confirmed", []):
         if one["code"] != code(chapter):
-            yield f": what ran on {one['gpu']} is not today's code; run `casebook confirm` there"
+            yield (
+                f": the confirmation on {one['gpu']} is stale; "
+                f"run `casebook confirm {chapter.name[:2]}` on that GPU"
+            )
     if stamps:
         yield f": the receipt has {len(stamps)} cells that the notebook lacks: {', '.join(stamps)}"
+
+
+def machine_problems(chapter: Chapter) -> Iterator[str]:
+    """What a run took besides the cells, and has changed since: pins, native/, helper modules."""
+    receipt = chapter.receipt
+    if not receipt:
+        return
+    if receipt["environment"] != environment(chapter):
+        yield (
+            ": the receipt is stale, the pins of the GPU libraries or native/ have changed since; "
+            "run `make execute`"
+        )
+    yield from module_problems(receipt["modules"], modules(chapter))
 
 
 def module_problems(stored: dict[str, str], now: dict[str, str]) -> Iterator[str]:

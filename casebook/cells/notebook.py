@@ -43,6 +43,8 @@ class Receipt(TypedDict, total=False):
     modules: dict[str, str]
     cells: dict[str, str]
     confirmed: list[Confirmation]
+    pending: list[str]
+    rerun: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -241,6 +243,8 @@ def whole(text: Any) -> Any:
 
 
 def gpus_of(receipt: Receipt) -> str:
-    """The GPUs of a receipt's machine: "an NVIDIA H200", or "2 × NVIDIA H200"."""
+    """The GPUs of a receipt's machine: "an NVIDIA H200", "2 × NVIDIA H200" or "no GPU"."""
     count = receipt.get("gpus", 1)
+    if not count:
+        return receipt["gpu"]
     return f"{count} × {receipt['gpu']}" if count > 1 else f"an {receipt['gpu']}"

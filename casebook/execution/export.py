@@ -83,8 +83,9 @@ def printed(notebook: Notebook, cell: Cell) -> Iterator[str]:
     """Comment: the stored output, and where it comes from."""
     if (receipt := notebook.receipt) and cell.text:
         yield (
-            f"# What it printed on a machine with {gpus_of(receipt)}, driver {receipt['driver']}, "
-            f"Python {receipt['python']}, {receipt['date']}:"
+            f"# What it printed on a machine with {gpus_of(receipt)}, "
+            + (f"driver {receipt['driver']}, " if receipt["driver"] else "")
+            + f"Python {receipt['python']}, {receipt['date']}:"
         )
         yield from (f"#     {line}".rstrip() for line in cell.text.splitlines())
         yield ""

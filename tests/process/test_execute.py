@@ -73,6 +73,44 @@ def test_a_later_change_is_a_problem_that_names_its_place(chapter, sentences, ed
     assert problems(Chapter(chapter.path)) == [f"09-example{sentence}" for sentence in sentences]
 
 
+@pytest.fixture
+def mixed(tmp_path, no_gpu):
+    """A chapter with a cell for a GPU and two without, executed on a machine without one."""
+    sources = ["%load_ext casebook", "%%gpu\nprint(1)", "print(2)"]
+    chapter = write_chapter(tmp_path, sources)
+    execute.execute(chapter)
+    return Chapter(chapter.path)
+
+
+def test_without_a_gpu_its_cells_are_pending_and_the_others_are_stored(mixed):
+    assert [cell.text for cell in mixed.cells] == ["", "", "2\n"]
+    assert (mixed.receipt["gpu"], mixed.receipt["gpus"]) == ("no GPU", 0)
+    assert mixed.receipt["pending"] == [mixed.cells[1].node.id]
+    assert list(receipts.receipt_problems(mixed)) == []
+    mixed.receipt["pending"].append(mixed.cells[2].node.id)
+    (problem,) = receipts.receipt_problems(mixed)
+    assert "which is no GPU cell without an output" in problem
+
+
+def test_what_a_gpu_printed_stays_while_it_fits(mixed):
+    cell = mixed.cells[1]
+    cell.node.outputs = [nbformat.v4.new_output("stream", text="1\n")]
+    told = {"gpu": "NVIDIA H200", "gpus": 1, "date": "2026-01-01"}
+    mixed.receipt.update(told, cells=mixed.receipt["cells"] | {cell.node.id: cell.stamp()})
+    del mixed.receipt["pending"]
+    mixed.write()
+    execute.execute(mixed)
+    again = Chapter(mixed.path)
+    assert again.cells[1].text == "1\n" and "pending" not in again.receipt
+    assert {key: again.receipt[key] for key in told} == told and again.receipt["rerun"]
+    assert list(receipts.receipt_problems(again)) == []
+    with pytest.raises(CasebookError, match="hold outputs of NVIDIA H200"):
+        execute.keep(again, [2], {cell.node.id: cell.node.outputs}, H100)
+    again.cells[1].node.source = "%%gpu\nprint(3)"
+    execute.execute(again)
+    assert Chapter(mixed.path).receipt["pending"] == [cell.node.id]
+
+
 def test_an_error_output_is_a_problem(chapter):
     error = nbformat.v4.new_output("error", ename="ValueError", evalue="text")
     chapter.cells[1].node.outputs = [error]
@@ -159,7 +197,7 @@ def test_a_cell_that_measures_nothing_is_an_error(tmp_path, capsys):
     [
         ("1 / 0", "ZeroDivisionError: division by zero"),
         (26 * "x = 1\n", "26 lines of code"),
-        ("print('Skipped: no second GPU')", "skipped on this machine"),
+        ("print('Skipped: no second GPU')", "skipped, though it needs no GPU"),
     ],
 )
 def test_nothing_is_stored_when_a_cell_fails_or_would_be_refused(tmp_path, last, sentence):
@@ -211,7 +249,7 @@ def test_a_run_again_keeps_what_was_confirmed_of_the_same_code(two):
     two.path.write_text(text)
     edited, other = receipts.receipt_problems(Chapter(two.path))
     assert "cell [1]: edited since" in edited
-    assert other.endswith("ran on NVIDIA H100 is not today's code; run `casebook confirm` there")
+    assert other.endswith("on NVIDIA H100 is stale; run `casebook confirm 09` on that GPU")
     assert "confirmed" not in execute_here(Chapter(two.path)).receipt
 
 
@@ -229,11 +267,6 @@ def test_what_is_not_confirmed(two, monkeypatch, capsys):
     assert confirm.confirm([]) == 1
     assert "its outputs come from an NVIDIA H200" in capsys.readouterr().out
     assert two.path.read_bytes() == before
-
-
-def test_without_a_gpu_nothing_is_executed(tmp_path, no_gpu):
-    with pytest.raises(CasebookError, match="executed on a GPU, and this machine has none"):
-        execute.execute(write_chapter(tmp_path, ["print(1)"]))
 
 
 def test_an_interrupt_while_writing_leaves_the_old_notebook(tmp_path, monkeypatch):

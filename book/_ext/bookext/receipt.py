@@ -39,10 +39,19 @@ def markup(chapter: Chapter) -> str:
     rows = {
         "GPU": f"{gpus}, compute capability {receipt['compute_capability']}",
         "Driver": receipt["driver"],
+    }
+    if not receipt["gpus"]:
+        rows = {"GPU": "none; no output above comes from one"}
+    rows |= {
         "Python": receipt["python"],
         "Date": receipt["date"],
         "Time": f"{receipt['seconds']} s for {len(receipt['cells'])} cells",
     }
+    if pending := receipt.get("pending"):
+        cells = f"{len(pending)} cell{'s wait' if len(pending) > 1 else ' waits'}"
+        rows["Pending"] = f"{cells} for a machine with as many GPUs as they need"
+    if rerun := receipt.get("rerun"):
+        rows["Run again"] = f"all but the GPU cells, {rerun['date']}, Python {rerun['python']}"
     for one in receipt.get("confirmed", []):
         rows[f"Also on {one['gpu']}"] = (
             f"{one['ended']} of {one['cells']} cells ended as expected, {one['date']}, "

@@ -45,11 +45,15 @@ def facts(chapter: Chapter) -> tuple[str, str, str, str]:
     gpu = sum(cell.needs_gpu for cell in chapter.cells)
     cells = f"{len(chapter.cells) - gpu} CPU, {gpu} GPU"
     receipt = chapter.receipt
+    if receipt and (pending := receipt.get("pending")):
+        cells += f", {len(pending)} not run yet"
     if not receipt:
         return "never", "", "", cells
     return (
         receipt["date"],
-        f"{receipt['gpu']}, driver {receipt['driver']}, Python {receipt['python']}",
+        receipt["gpu"]
+        + (f", driver {receipt['driver']}" if receipt["driver"] else "")
+        + f", Python {receipt['python']}",
         str(receipt["seconds"]),
         cells,
     )

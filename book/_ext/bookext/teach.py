@@ -15,6 +15,7 @@ from sphinx.util.docutils import SphinxDirective
 from casebook.authoring import chapters
 from casebook.authoring.exercises import Exercise, exercises
 from casebook.authoring.workshop import passages
+from casebook.cells.notebook import gpus_of
 
 from . import notebook
 
@@ -62,7 +63,7 @@ class Needs(About):
         text = f"{count} cells, {count - gpu} of which run without a GPU. "
         if receipt:
             text += (
-                f"The whole run took {receipt['seconds']} seconds on an {receipt['gpu']}, "
+                f"The whole run took {receipt['seconds']} seconds on {gpus_of(receipt)}, "
                 "with the environments made before."
             )
         return [nodes.paragraph("", text)]

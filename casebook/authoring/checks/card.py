@@ -70,7 +70,7 @@ def libraries(chapter: Chapter) -> Iterator[str]:
 def messages(chapter: Chapter) -> Iterator[str]:
     """Each message stands in a stored output or in a row."""
     facts = chapter.facts
-    if not chapter.receipt:
+    if not chapter.receipt or chapter.receipt.get("pending"):
         return
     said = [cell.text for cell in chapter.cells] + [row.line for row in evidence.rows(chapter)]
     shown = " ".join(" ".join(said).split())

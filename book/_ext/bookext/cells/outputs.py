@@ -11,8 +11,15 @@ ENDING = re.compile(r"(?:^|\n)as expected: ([^\n]+)\n?$")
 COLUMNS = re.compile(r"\S {2,}\S|[│┃]|\|.*\|")  # a line that lines up with others
 
 
+NOT_RUN = "Not run yet: this cell waits for a machine with the GPUs that it needs."
+
+
 def style(app: Sphinx, tree: nodes.document) -> None:
-    for _, container in notebook.cells(tree):
+    chapter = notebook.chapter(tree)
+    pending = (chapter.receipt or {}).get("pending", ()) if chapter else ()
+    for cell, container in notebook.cells(tree):
+        if cell.node["id"] in pending:
+            container += notebook.element(nodes.paragraph, NOT_RUN, classes=["pending"])
         for output in container[1:]:  # below the source
             for block in list(output.findall(nodes.literal_block)):
                 classify(block)
