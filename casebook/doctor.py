@@ -306,7 +306,7 @@ TABLE = r"""
   },
   {
    "name": "04-fused-scalars",
-   "symptom": "A Python scalar in a function under cupy.fuse raises an error, or the kernel is slow: cannot open source file \"cooperative_groups.h\"",
+   "symptom": "A Python scalar in a cupy.fuse function raises an error, or the fused kernel is very slow: cannot open source file \"cooperative_groups.h\"",
    "ranges": [
     {
      "part": "cupy",
@@ -314,10 +314,10 @@ TABLE = r"""
      "fixed": "13.4.1"
     }
    ],
-   "fix": "x + np.float32(1) for 1 + x, np.float32(h) for a float argument; or pip install \"cupy-cuda12x>=13.4.1,<14\"",
+   "fix": "pip install \"cupy-cuda12x>=13.4.1,<14\"; or x + x.dtype.type(1) for 1 + x, and np.float32(h) arguments",
    "kind": "crash",
    "chapter": "04-fused-scalars",
-   "remains": "Some expressions still take the slow path in silence; the chapter has a function that checks. CuPy 14.0.0 to 14.2.0 have a fault of their own, 25-fuse-small-types.",
+   "remains": "Some expressions still silently take the slow path; the chapter has a function that checks. CuPy 14.0.0 to 14.2.0 have another fault, 25-fuse-small-types.",
    "beside": {
     "part": "numpy",
     "since": "2.0"
@@ -634,16 +634,22 @@ TABLE = r"""
   },
   {
    "name": "16-sums-that-vary",
-   "symptom": "cumsum, bincount with weights, add.at and atomicAdd of the same numbers have other last digits in every run",
+   "symptom": "cumsum, cumprod, bincount with weights, add.at or atomicAdd of the same floats differs in the last digits from run to run",
    "ranges": [
     {
      "part": "cupy",
      "oldest": "14.2.0",
      "newest": "14.2.0",
      "everywhere": true
+    },
+    {
+     "part": "cupy",
+     "oldest": "13.0.0",
+     "newest": "14.1.1",
+     "read": true
     }
    ],
-   "fix": "cp.cumsum(x.ravel(), axis=0); others: add cp.rint(x * scale) as int64, divide back; in tests, a tolerance",
+   "fix": "cp.cumsum(x.ravel(), axis=0); others: sum scaled integers, then divide; in tests, use a tolerance",
    "kind": "wrong numbers",
    "chapter": "16-sums-that-vary"
   },
@@ -810,21 +816,27 @@ TABLE = r"""
   },
   {
    "name": "24-impossible-draw",
-   "symptom": "hypergeometric of cupy.random, asked for more than ngood + nbad items, never ends",
+   "symptom": "cupy.random hypergeometric hangs (the kernel never ends) if nsample > ngood + nbad",
    "ranges": [
     {
      "part": "cupy",
      "oldest": "14.0.1",
      "fixed": "14.1.0"
+    },
+    {
+     "part": "cupy",
+     "oldest": "13.0.0",
+     "newest": "14.0.0",
+     "read": true
     }
    ],
-   "fix": "assert np.all(nsample <= ngood + nbad) before the call; newer releases give wrong numbers instead",
+   "fix": "assert np.all(nsample <= ngood + nbad) before the call; newer releases return wrong numbers",
    "kind": "hang",
    "chapter": "24-impossible-draw"
   },
   {
    "name": "24-impossible-parameters",
-   "symptom": "Impossible parameters of a draw give a number without an error; some, as a negative number of beta or in an array, never end",
+   "symptom": "cupy.random accepts invalid parameters without an error; some never return, for example a negative beta parameter or count in an array",
    "ranges": [
     {
      "part": "cupy",
@@ -833,7 +845,7 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "Check the range of each parameter before the call, as assert np.all(ngood >= 0)",
+   "fix": "Check the range of each parameter before the call, for example assert np.all(ngood >= 0)",
    "kind": "hang",
    "chapter": "24-impossible-draw"
   },
