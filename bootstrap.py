@@ -56,6 +56,9 @@ def install(wanted: str) -> None:
     with_network("--offline", uv, "pip", "sync", "--require-hashes", LOCKS[wanted])
     (site,) = NEW.glob("lib/python3.*/site-packages")
     (site / "casebook.pth").write_text("../../../..\n")
+    script = NEW / "bin/casebook"
+    script.write_text('#!/bin/sh\nexec "$(dirname "$0")/python" -m casebook "$@"\n')
+    script.chmod(0o755)
     call(NEW / "bin/python", "-c", "")
     (NEW / "installed").write_text(f"{wanted} {digest(LOCKS[wanted].read_text())}")
 

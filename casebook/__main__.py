@@ -25,7 +25,7 @@ ALONE = {"doctor", "pin", "export"}  # they work without the book's repository
 def arguments() -> argparse.ArgumentParser:
     """The parser of all commands; `action` is the "module.function" that a command calls."""
     parser = argparse.ArgumentParser(
-        prog="python -m casebook", description="The tooling of the GPU Python Casebook."
+        prog="casebook", description="The tooling of the GPU Python Casebook."
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     chapters = argparse.ArgumentParser(add_help=False)
@@ -42,8 +42,14 @@ def arguments() -> argparse.ArgumentParser:
 
     doctor.add_options(command("doctor", "doctor.examine", "find known issues in an environment"))
 
-    pin = command("pin", "environments.pin.pin", "complete the dependencies of a header")
-    pin.add_argument("path", metavar="FILE", help="script or cell; - for standard input")
+    new = command("new", "authoring.new.new", "begin a case: notebook, yml, table of contents")
+    new.add_argument("slug", metavar="NAME", help="such as lost-stream, or 42-lost-stream")
+
+    pin = command("pin", "authoring.pin.pin", "complete the pins of a chapter's environments")
+    pin.add_argument("name", metavar="CHAPTER", help="or a script or cell to print; - for stdin")
+    pin.add_argument(
+        "--as-of", choices=["release"], help="with packages of the day of the first one's release"
+    )
 
     export = command("export", "execution.export.command", "print a %%%%pinned cell for `uv run`")
     export.add_argument("name", metavar="NOTEBOOK", help="file, or number of a chapter")
@@ -68,7 +74,7 @@ def arguments() -> argparse.ArgumentParser:
     command(
         "execute",
         "authoring.execute.command",
-        "run chapters on a GPU; store outputs and receipts",
+        "run chapters; store outputs and receipts",
         chapters,
     )
     command(

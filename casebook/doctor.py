@@ -485,7 +485,7 @@ TABLE = r"""
   },
   {
    "name": "11-byte-offset",
-   "symptom": "A view that came through DLPack begins too early; the first elements are those of the base array, no message",
+   "symptom": "A view passed through DLPack starts too early, at the first elements of the base array; no error message",
    "ranges": [
     {
      "part": "cuda-core",
@@ -493,7 +493,7 @@ TABLE = r"""
      "fixed": "1.2.0"
     }
    ],
-   "fix": "pip install \"numba-cuda[cu12]>=0.30.4\" \"cuda-core[cu12]>=1.2.0\" \"numpy<2.5\" (or cu13)",
+   "fix": "pip install \"cuda-core[cu12]>=1.2.0\" (or cu13); with numba-cuda add \"numba-cuda[cu12]>=0.30.4\" \"numpy<2.5\"",
    "kind": "wrong numbers",
    "chapter": "11-byte-offset"
   },
@@ -557,7 +557,7 @@ TABLE = r"""
   },
   {
    "name": "14-two-billion",
-   "symptom": "In a kernel over more than 2³¹ elements some elements are reached by no thread; no message",
+   "symptom": "A kernel over more than 2³¹ elements skips some of them; no error message",
    "ranges": [
     {
      "part": "numba-cuda-mlir",
@@ -577,7 +577,7 @@ TABLE = r"""
   },
   {
    "name": "14-cumsum",
-   "symptom": "cupy.cumsum of n elements, more than 2³², sums only the first n − 2³²; no message",
+   "symptom": "cupy.cumsum is wrong from 2³² elements on (up to 13.3.0 from 2³¹, by the source); no error message",
    "ranges": [
     {
      "part": "cupy",
@@ -588,7 +588,7 @@ TABLE = r"""
    "fix": "pip install \"cupy-cuda12x[ctk]>=14.1.0\"",
    "kind": "wrong numbers",
    "chapter": "14-two-billion",
-   "remains": "A sum along an axis was reported wrong in later releases, too (cupy #10268)."
+   "remains": "cumsum along an axis is still reported wrong in 14.1 (cupy #10268)."
   },
   {
    "name": "15-filter-in-place",
@@ -731,7 +731,7 @@ TABLE = r"""
   },
   {
    "name": "20-barrier-hang",
-   "symptom": "A kernel with a barrier, such as syncthreads_or, in the condition of a loop never ends (Python 3.10 to 3.13)",
+   "symptom": "A kernel with syncthreads_or or another barrier used as a loop condition hangs (Python 3.10 to 3.13)",
    "ranges": [
     {
      "part": "numba-cuda",
@@ -751,13 +751,13 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "Call the barrier in the body: while True:, then if not cuda.syncthreads_or(…): break",
+   "fix": "Call the barrier in the loop body: while True:, then if not cuda.syncthreads_or(…): break",
    "kind": "hang",
    "chapter": "20-barrier-hang"
   },
   {
    "name": "21-one-literal",
-   "symptom": "A float32 kernel with one decimal literal computes in float64 and is slow",
+   "symptom": "A float32 kernel with a decimal literal computes in float64 and is slow",
    "ranges": [
     {
      "part": "numba-cuda",
@@ -798,7 +798,7 @@ TABLE = r"""
   },
   {
    "name": "23-reversed-table",
-   "symptom": "A kernel reads past the end of a reversed or sliced NumPy table, global or in cuda.const.array_like; no message",
+   "symptom": "A kernel reads a reversed or sliced NumPy array wrongly, global or in cuda.const.array_like; no error message",
    "ranges": [
     {
      "part": "numba-cuda",
@@ -880,7 +880,7 @@ TABLE = r"""
   },
   {
    "name": "29-below-one",
-   "symptom": "xoroshiro128p_uniform_float32 returns 1.0 once in 33,554,432 draws; an index is one past the end",
+   "symptom": "xoroshiro128p_uniform_float32 returns exactly 1.0 once in 33,554,432 draws; an index is one past the end",
    "ranges": [
     {
      "part": "numba-cuda",
@@ -895,7 +895,7 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "Limit it: u = min(xoroshiro128p_uniform_float32(states, i), np.float32(1 - 2**-24))",
+   "fix": "Clamp it: u = min(xoroshiro128p_uniform_float32(states, i), np.float32(1 - 2**-24))",
    "kind": "wrong numbers",
    "chapter": "29-below-one"
   },
@@ -922,22 +922,28 @@ TABLE = r"""
   },
   {
    "name": "31-index-wraps",
-   "symptom": "x[i] with an index array out of bounds reads or writes another element; no IndexError",
+   "symptom": "CuPy raises no IndexError: x[i] with an index array out of bounds reads or writes another element",
    "ranges": [
     {
      "part": "cupy",
      "oldest": "14.2.0",
      "newest": "14.2.0",
      "everywhere": true
+    },
+    {
+     "part": "cupy",
+     "oldest": "13.0.0",
+     "fixed": "14.2.0",
+     "read": true
     }
    ],
-   "fix": "Check it before: int(i.max()) < len(x) and int(i.min()) >= -len(x)",
+   "fix": "Check the index array first: x[checked(i, len(x))], with the function below",
    "kind": "wrong numbers",
    "chapter": "31-index-wraps"
   },
   {
    "name": "32-pinned-refilled",
-   "symptom": "Frames copied from one pinned buffer with cp.asarray are copies of later frames; no message",
+   "symptom": "Frames copied from one pinned buffer to the GPU with cp.asarray are overwritten by later frames; no message",
    "ranges": [
     {
      "part": "cupy",
@@ -952,7 +958,7 @@ TABLE = r"""
   },
   {
    "name": "32-set-refilled",
-   "symptom": "Frames copied from one pinned buffer with x.set(frame) are copies of later frames; no message",
+   "symptom": "Frames copied from one pinned buffer to the GPU with x.set(frame) are overwritten by later frames; no message",
    "ranges": [
     {
      "part": "cupy",
@@ -961,13 +967,13 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "Before you refill it, cp.cuda.get_current_stream().synchronize()",
+   "fix": "Before you refill the buffer, cp.cuda.get_current_stream().synchronize(); with stream=s, s.synchronize()",
    "kind": "wrong numbers",
    "chapter": "32-pinned-refilled"
   },
   {
    "name": "32-stream-refilled",
-   "symptom": "Frames copied from one cuda.pinned_array with stream= are copies of later frames; no message",
+   "symptom": "Frames copied from one cuda.pinned_array with stream= are overwritten by later frames; no message",
    "ranges": [
     {
      "part": "numba-cuda",
@@ -976,7 +982,7 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "Before you refill it, stream.synchronize()",
+   "fix": "Before you refill the buffer, stream.synchronize()",
    "kind": "wrong numbers",
    "chapter": "32-pinned-refilled"
   },
@@ -1036,7 +1042,7 @@ TABLE = r"""
   },
   {
    "name": "36-eight-into-four",
-   "symptom": "reduce_into of cuda.compute with h_init=np.array([0.0]) gives 0 or garbage, or changes the number after the output; no message",
+   "symptom": "reduce_into of cuda.compute with h_init=np.array([0.0]) gives 0 or garbage, or overwrites the number after the output; no message",
    "ranges": [
     {
      "part": "cuda-cccl",
@@ -1045,7 +1051,7 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "h_init=np.array([0], out.dtype): your start value, in the dtype of the output",
+   "fix": "Give h_init the dtype of the output: h_init=np.array([0], out.dtype)",
    "kind": "wrong numbers",
    "chapter": "36-eight-into-four"
   },
@@ -1087,22 +1093,28 @@ TABLE = r"""
   },
   {
    "name": "38-captured-arrays",
-   "symptom": "A graph captured with CuPy is right at first; later it reads or overwrites other arrays; no message",
+   "symptom": "A CUDA graph captured with CuPy is right at first; later it gives garbage or overwrites other arrays; no message",
    "ranges": [
     {
      "part": "cupy",
      "oldest": "14.2.0",
      "newest": "14.2.0",
      "everywhere": true
+    },
+    {
+     "part": "cupy",
+     "oldest": "11.0.0",
+     "fixed": "14.2.0",
+     "read": true
     }
    ],
-   "fix": "Record with a memory pool of its own, and keep pool and arrays beside the graph, by the function below",
+   "fix": "Capture inside a private memory pool and keep the pool and arrays alive with the graph (function below)",
    "kind": "wrong numbers",
    "chapter": "38-graph-addresses"
   },
   {
    "name": "38-captured-buffers",
-   "symptom": "A graph captured with cuda.core does not keep the buffers that its kernels use",
+   "symptom": "A graph captured with cuda.core gives garbage after its buffers are freed; it does not keep them alive",
    "ranges": [
     {
      "part": "cuda-core",
@@ -1111,13 +1123,13 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "Keep them beside the graph, kept = graph, buffers, or build it with GraphDefinition.launch",
+   "fix": "Keep the buffers alive with the graph, kept = graph, buffers, or build the graph with GraphDefinition.launch",
    "kind": "wrong numbers",
    "chapter": "38-graph-addresses"
   },
   {
    "name": "38-graph-definition",
-   "symptom": "GraphDef.launch of cuda.core does not keep the buffers that it is given",
+   "symptom": "A graph built with GraphDef.launch of cuda.core gives garbage; it does not keep its buffers alive",
    "ranges": [
     {
      "part": "cuda-core",
@@ -1125,7 +1137,7 @@ TABLE = r"""
      "fixed": "1.0.0"
     }
    ],
-   "fix": "pip install \"cuda-core[cu12]>=1.2\" (or cuda-core[cu13])",
+   "fix": "pip install \"cuda-core[cu12]>=1.2\" (or [cu13]); 1.0 fixes this, 1.2 a related bug",
    "kind": "wrong numbers",
    "chapter": "38-graph-addresses"
   },
@@ -1186,7 +1198,7 @@ TABLE = r"""
   },
   {
    "name": "44-table-malloc",
-   "symptom": "A kernel that reads a global NumPy array dies, at once with many threads, else after some launches: CUDA_ERROR_ILLEGAL_ADDRESS",
+   "symptom": "A kernel that reads a global NumPy array crashes, at once with many threads, else after some launches: CUDA_ERROR_ILLEGAL_ADDRESS",
    "ranges": [
     {
      "part": "numba-cuda-mlir",
@@ -1214,7 +1226,7 @@ TABLE = r"""
   },
   {
    "name": "46-large-labels",
-   "symptom": "Integers above 16,777,216 change in zoom, shift, rotate, affine_transform and map_coordinates of ndimage; no message",
+   "symptom": "Integer labels above 16,777,216 change in ndimage zoom, shift, rotate, affine_transform or map_coordinates; no message",
    "ranges": [
     {
      "part": "cupy",
@@ -1229,7 +1241,7 @@ TABLE = r"""
   },
   {
    "name": "47-unique-rows",
-   "symptom": "cupy.unique with axis does not return for many rows, keeps rows with infinities or NaN twice, or orders integers wrongly; no message",
+   "symptom": "cupy.unique with axis hangs on many rows, keeps duplicate rows if any has inf or NaN, or orders integers wrongly; no message",
    "ranges": [
     {
      "part": "cupy",
@@ -1238,7 +1250,7 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "Sort the rows with cupy.lexsort and keep those that differ from the one before",
+   "fix": "Sort the rows with cupy.lexsort and keep each row that differs from the one before (unique_rows below)",
    "kind": "wrong numbers",
    "chapter": "47-unique-rows"
   }

@@ -14,6 +14,11 @@ def check(names: Sequence[str]) -> int:
     """Print the problems of chapters as they are stored; returns 1 for any."""
     books = chapters.load(names)
     found = [problem for book in books for problem in problems(book)]
+    numbers = [book.name[:2] for book in chapters.load()]
+    for number in sorted({one for one in numbers if numbers.count(one) > 1}):
+        found.append(
+            f"{numbers.count(number)} chapters have the number {number}; rename all but one"
+        )
     if not names and not any(map(unreadable, books)):
         found += publish.table_differences()
     cells = sum(len(book.cells) for book in books)

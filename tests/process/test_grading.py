@@ -74,7 +74,7 @@ def test_a_class(tmp_path, capsys, monkeypatch):
         ("ida", "", "unreadable"),
         ("jan", "", "unreadable"),
     ]
-    assert found[1].words == "Not yet: defaults are missing, or not those of the function given."
+    assert found[1].words == "Not yet: defaults are missing, or come from another function."
     assert [found[place].words for place in (3, 4, 6)] == [
         "the process ended",
         "still running after 5 s",
@@ -166,7 +166,8 @@ def test_a_participants_own_cells_run_and_others_do_not(monkeypatch):
     ran = []
     monkeypatch.setattr(sandbox, "run", lambda sources, limit: ran.extend(sources) or [])
     grading.attempt(BOOKS["18"], one, [("far", "1/0"), *given, *own.items(), *far], 5)
-    assert ran == [BOOKS["18"].cells[0].source, *own.values(), RESTORE, check.source]
+    before = [cell.source for cell in BOOKS["18"].preamble]
+    assert ran == [*before, *own.values(), RESTORE, check.source]
 
 
 @pytest.mark.parametrize(

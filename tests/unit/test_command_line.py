@@ -17,7 +17,7 @@ def commands():
 @pytest.mark.parametrize("name", sorted(commands().keys() - ALONE))
 def test_every_other_command_needs_the_book(name, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(repository, "ROOT", tmp_path)
-    assert main([name, *(["it"] if name in ("grade", "hunt") else [])]) == 2
+    assert main([name, *(["it"] if name in ("grade", "hunt", "new") else [])]) == 2
     assert f"`{name}` needs the book" in capsys.readouterr().err
 
 

@@ -4,6 +4,8 @@ Nothing is executed. Every check takes a Chapter and yields the ends of sentence
 the chapter's name.
 """
 
+from collections.abc import Iterator
+
 from casebook.authoring.chapters import Chapter
 from casebook.authoring.checks.card import card_problems
 from casebook.authoring.checks.code import code_problems
@@ -28,8 +30,31 @@ CHECKS = (
 )
 
 
+def form_problems(chapter: Chapter) -> Iterator[str]:
+    """Cells that no other check could tell apart, and probes of cells that are not there."""
+    ids = [node.get("id") for node in chapter.notebook["cells"]]
+    if not ids:
+        yield " has no cells"
+    if None in ids:
+        yield f": {ids.count(None)} of its cells have no id; open it in JupyterLab and save it"
+    for name in sorted({name for name in ids if name and ids.count(name) > 1}):
+        yield f": {ids.count(name)} cells have the id {name!r}; give each its own"
+    try:
+        versions = chapter.sidecar.get("versions", {})
+    except CasebookError as error:
+        yield f": {error}"
+        return
+    for library, given in versions.items():
+        for level in set(evidence.LEVELS) & given.keys():
+            probed = given[level]["cell"] if isinstance(given[level], dict) else given[level]
+            if probed not in ids:
+                yield f".yml: versions: {library}: {level} names {probed!r}, which is no cell here"
+
+
 def problems(chapter: Chapter) -> list[str]:
     """Sentences about a chapter; about its facts or rows alone, where these cannot be read."""
+    if wrong := list(form_problems(chapter)):
+        return [f"{chapter.name}{problem}" for problem in wrong]
     try:
         _ = chapter.facts
         evidence.entries(chapter)

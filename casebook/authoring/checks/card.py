@@ -51,13 +51,12 @@ def kinds(chapter: Chapter) -> Iterator[str]:
 
 def libraries(chapter: Chapter) -> Iterator[str]:
     """Each library is installed or imported by a cell, and each affected package is among them."""
-    pins = "\n".join(
-        pin for cell in chapter.cells if cell.header for pin in cell.header.dependencies
-    )
+    headers = [cell.header for cell in chapter.cells if cell.header]
+    pins = "\n".join(str(r.name) for head in headers for r in head.requirements)
     sources = "\n".join(cell.source for cell in chapter.cells)
     for name in chapter.facts.libraries:
         package = LIBRARIES.get(name, name.lower())
-        installed = re.search(rf"(?m)^{package}(-cu(da)?\d+x?)?==", pins)
+        installed = re.search(rf"(?m)^{package}(-cu(da)?\d+x?)?$", pins)
         if not installed and not re.search(rf"(?m)^\s*(import|from) {package}\b", sources):
             yield f"libraries: no cell installs or imports {name}"
     names = chapter.facts.libraries

@@ -33,13 +33,15 @@ def evidence_problems(chapter: Chapter) -> Iterator[str]:
         for problem in against_probes(chapter, entry, probed[entry.library]):
             yield f"{where}{problem}; {remedy}"
     wanted = {(*place, as_of) for place in listed if place[0] in probed for as_of in evidence.AS_OF}
-    for library, release, as_of in sorted(rows.keys() | wanted):
-        number = rows[library, release, as_of]
-        if number != 1:
-            has = (
-                f"{number} rows of it, delete all but one" if number else f"no row of it, {remedy}"
-            )
-            yield f", {evidence.path(chapter).name}: {library} {release} as of {as_of}: {has}"
+    for place in sorted(place for place, number in rows.items() if number > 1):
+        library, release, as_of = place
+        where = f", {evidence.path(chapter).name}: {library} {release} as of {as_of}"
+        yield f"{where}: {rows[place]} rows of it, delete all but one"
+    if missing := sorted(wanted - rows.keys()):
+        library, release, as_of = missing[0]
+        others = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
+        first = f"no row of {library} {release} as of {as_of}"
+        yield f", {evidence.path(chapter).name}: {first}{others}; {remedy}"
 
 
 def against_list(entry: Entry, release: Release | None) -> Iterator[str]:
