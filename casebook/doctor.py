@@ -314,7 +314,7 @@ TABLE = r"""
      "fixed": "13.4.1"
     }
    ],
-   "fix": "pip install \"cupy-cuda12x>=13.4.1,<14\"; or x + x.dtype.type(1) for 1 + x, and np.float32(h) arguments",
+   "fix": "Write x + x.dtype.type(1) for 1 + x, pass np.float32(h); or pip install \"cupy-cuda12x>=13.4.1,<14\"",
    "kind": "crash",
    "chapter": "04-fused-scalars",
    "remains": "Some expressions still silently take the slow path; the chapter has a function that checks. CuPy 14.0.0 to 14.2.0 have another fault, 25-fuse-small-types.",
@@ -1181,6 +1181,34 @@ TABLE = r"""
    "fix": "Upgrade the CuPy package you have: pip install \"cupy-cuda12x[ctk]>=14.2,<15\" (or cupy-cuda13x[ctk])",
    "kind": "slow",
    "chapter": "40-short-rows"
+  },
+  {
+   "name": "42-always-gpu-0",
+   "symptom": "cuPointerGetAttribute and StridedMemoryView of cuda.core report GPU 0 for all memory (CUDA 12); no message",
+   "ranges": [
+    {
+     "part": "cuda-bindings",
+     "since": "12.9.6",
+     "fixed": "12.9.9"
+    }
+   ],
+   "fix": "pip install \"cuda-bindings>=12.9.9,<13\"",
+   "kind": "wrong numbers",
+   "chapter": "42-always-gpu-0"
+  },
+  {
+   "name": "42-always-gpu-0-cuda-13",
+   "symptom": "cuPointerGetAttribute and StridedMemoryView of cuda.core report GPU 0 for all memory (CUDA 13); no message",
+   "ranges": [
+    {
+     "part": "cuda-bindings",
+     "since": "13.2.0",
+     "fixed": "13.4.3"
+    }
+   ],
+   "fix": "pip install \"cuda-bindings>=13.4.3,<14\"",
+   "kind": "wrong numbers",
+   "chapter": "42-always-gpu-0"
   },
   {
    "name": "43-unsigned-compare",
