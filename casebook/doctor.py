@@ -399,7 +399,7 @@ TABLE = r"""
   },
   {
    "name": "07-freed-in-flight",
-   "symptom": "cuda.core gives away the memory of a dropped buffer while a kernel still writes to it: wrong numbers, no message",
+   "symptom": "cuda.core reuses the memory of a dropped buffer while a kernel still writes to it: wrong numbers, no message",
    "ranges": [
     {
      "part": "cuda-core",
@@ -407,14 +407,14 @@ TABLE = r"""
      "fixed": "0.4.0"
     }
    ],
-   "fix": "pip install \"cuda-core[cu12]>=1.2\", import cuda.core; or free on the stream that used it: buffer.close(stream)",
+   "fix": "pip install \"cuda-core[cu12]>=1.2\" and import cuda.core; or free on the stream that used it: buffer.close(stream)",
    "kind": "wrong numbers",
    "chapter": "07-freed-in-flight",
-   "remains": "A buffer of Buffer.from_handle is still freed on the default stream unless it is told another (seen in 1.2.2)."
+   "remains": "A buffer from Buffer.from_handle is still freed on the default stream unless you pass another one (seen in 1.2.2)."
   },
   {
    "name": "07-second-stream",
-   "symptom": "Array made on stream home, used on stream guest, dropped before guest finished: wrong numbers, no message",
+   "symptom": "Array allocated on stream home, used on stream guest and dropped before guest finished: wrong numbers, no message",
    "ranges": [
     {
      "part": "cupy",

@@ -1,14 +1,28 @@
 """The reader's own copies of the chapters, for JupyterLab: the tracked notebooks stay clean.
 
-A copy that is missing is made. One that is there is left alone, whatever is in it.
+Existing copies are never overwritten. 00-start.ipynb lists all of them.
 """
 
 import os
+import platform
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
+
+import nbformat
 
 from casebook.authoring.chapters import Chapter
+from casebook.cells.stamp import digest
 from casebook.environments.store import write_atomically
+
+START = "00-start.ipynb"
+HEAD = """# GPU Python Casebook
+
+Each notebook is one documented problem. Without a GPU, its GPU cells show the stored output.
+
+| Case | You see | Kind | Minutes | GPU cells |
+|---|---|---|---|---|
+"""
 
 
 def folder() -> Path:
@@ -19,12 +33,70 @@ def folder() -> Path:
 def copy(chapters: Iterable[Chapter], target: Path) -> dict[Path, str]:
     """Make the copies that a folder lacks; returns what there is to say: {path: 'new', …}."""
     target.mkdir(parents=True, exist_ok=True)
-    notes = {}
-    for chapter in chapters:
+    books, notes = list(chapters), {}
+    for chapter in books:
         path = target / chapter.path.name
         if not path.exists():
-            write_atomically(path, chapter.path.read_bytes())
+            write_atomically(path, written(chapter.notebook))
             notes[path] = "new"
         elif path.stat().st_mtime < chapter.path.stat().st_mtime:
             notes[path] = "the chapter has changed since; delete this copy to get the new one"
+    if untouched(target / START):
+        write_atomically(target / START, written(start(books)))
     return notes
+
+
+def written(notebook: Any) -> bytes:
+    """A notebook as JupyterLab saves it, so that it does not look unsaved as soon as it is open."""
+    copied = nbformat.from_dict(notebook)
+    copied.metadata = {**notebook.metadata, "language_info": language()}
+    return f"{nbformat.writes(copied).rstrip()}\n".encode()
+
+
+def language() -> dict[str, Any]:
+    """The `language_info` that a kernel of this Python tells."""
+    return {
+        "codemirror_mode": {"name": "ipython", "version": 3},
+        "file_extension": ".py",
+        "mimetype": "text/x-python",
+        "name": "python",
+        "nbconvert_exporter": "python",
+        "pygments_lexer": "ipython3",
+        "version": platform.python_version(),
+    }
+
+
+def start(chapters: Iterable[Chapter]) -> nbformat.NotebookNode:
+    """The notebook that lists the others."""
+    text = HEAD + "\n".join(map(row, chapters))
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text, id="start")])
+    notebook.metadata = {
+        "kernelspec": {
+            "display_name": "Python 3 (ipykernel)",
+            "language": "python",
+            "name": "python3",
+        },
+        "casebook": {"start": digest(text)},
+    }
+    return notebook
+
+
+def row(chapter: Chapter) -> str:
+    """A chapter's line of the table."""
+    minutes = max(1, round(chapter.receipt["seconds"] / 60)) if chapter.receipt else ""
+    gpu = sum(cell.needs_gpu for cell in chapter.cells)
+    link = f"[{chapter.name[:2]}]({chapter.path.name})"
+    title, kind = chapter.title.replace("|", r"\|"), ", ".join(chapter.facts.kind)
+    return f"| {link} | {title} | {kind} | {minutes} | {gpu or 'none'} of {len(chapter.cells)} |"
+
+
+def untouched(path: Path) -> bool:
+    """Whether the list is missing, or as it was written: then nobody's notes are lost."""
+    if not path.exists():
+        return True
+    try:
+        notebook = nbformat.read(path, 4)
+        (cell,) = notebook.cells
+        return notebook.metadata.casebook.start == digest(cell.source)
+    except (ValueError, AttributeError, nbformat.reader.NotJSONError):
+        return False

@@ -56,7 +56,7 @@ def test_search_finds_an_error_message_and_ranks_the_cases_own_chapter_first(vis
     expect(results.filter(has_text="Find your error").first).to_be_visible()
     page.goto(f"{page.url.partition('?')[0]}?q=Signature+mismatch")
     expect(results.first).to_have_text(
-        ("Numba CUDA: a device function called without its default argument does not compile")
+        "Numba CUDA: a device function called without its default argument does not compile"
     )
 
 

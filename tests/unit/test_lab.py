@@ -1,13 +1,29 @@
 """The reader's copies for JupyterLab: made where they are missing, never overwritten."""
 
 import os
+from contextlib import contextmanager
+from types import SimpleNamespace
 
+import nbformat
 import pytest
 from example import write_chapter
+from jupyter_client.manager import start_new_kernel
 
 from casebook.__main__ import main
 from casebook.authoring import chapters
-from casebook.authoring.lab import copy
+from casebook.authoring.chapters import Chapter
+from casebook.authoring.lab import START, copy
+
+
+@contextmanager
+def kernel_info():
+    """The info that a kernel of this Python tells."""
+    manager, client = start_new_kernel()
+    try:
+        yield SimpleNamespace(**client.kernel_info(reply=True, timeout=60)["content"])
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
 
 
 @pytest.fixture
@@ -15,13 +31,27 @@ def chapter(tmp_path):
     return write_chapter(tmp_path, ["print(1)"])
 
 
-def test_a_missing_copy_is_made_byte_by_byte(chapter, tmp_path):
+def test_a_missing_copy_is_made_as_jupyterlab_saves_it(chapter, tmp_path):
     path = tmp_path / "a reader's own" / chapter.path.name
     for _ in range(2):
         assert copy([chapter], path.parent) == {path: "new"}
-        assert path.read_bytes() == chapter.path.read_bytes()
+        made, own = Chapter(path).notebook, chapter.notebook
+        assert made.cells == own.cells and made.metadata.casebook == own.metadata.casebook
+        with kernel_info() as told:  # what JupyterLab writes into a notebook it opens
+            assert made.metadata.language_info == told.language_info
         assert copy([chapter], path.parent) == {}
         path.unlink()
+
+
+def test_the_first_notebook_lists_the_others_and_keeps_what_is_written_into_it(chapter, tmp_path):
+    copy([chapter], tmp_path)
+    path = tmp_path / START
+    (cell,) = nbformat.read(path, 4).cells
+    assert f"| [09]({chapter.path.name}) | A title | crash |" in cell.source
+    path.write_text(path.read_text().replace("crash", "slow"))
+    before = path.read_bytes()
+    copy([chapter], tmp_path)
+    assert path.read_bytes() == before
 
 
 def test_a_copy_is_left_alone_and_a_changed_chapter_is_named(chapter, tmp_path):
@@ -42,5 +72,6 @@ def test_the_command_prints_the_folder_alone(tmp_path, monkeypatch, capsys, chos
     said, books = capsys.readouterr(), chapters.load()
     assert (said.out, len(said.err.splitlines())) == (f"{folder}\n", len(books))
     assert sorted(path.name for path in folder.glob("*.ipynb")) == [
-        book.path.name for book in books
+        START,
+        *(book.path.name for book in books),
     ]
