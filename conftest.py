@@ -90,11 +90,6 @@ def counted(things: Collection[object], noun: str) -> str:
     return f"{len(things)} {noun}{'s' * (len(things) != 1)}"
 
 
-def pending(receipt: Receipt | None) -> Collection[str]:
-    """Ids of the cells whose outputs nobody has stored yet."""
-    return receipt.get("pending", ()) if receipt else ()
-
-
 def same_gpu(receipt: Receipt | None) -> bool:
     found = gpu.find()
     return bool(receipt and found and found.name == receipt["gpu"])
@@ -111,9 +106,9 @@ class Cells:
         for item in items:
             if isinstance(item, IPyNbCell):
                 book = at(item.path)
-                self.place(item, book.cells[item.cell_num], book.receipt)
+                self.place(item, book.cells[item.cell_num], book)
 
-    def place(self, item: IPyNbCell, cell: Cell, receipt: Receipt | None) -> None:
+    def place(self, item: IPyNbCell, cell: Cell, book: Chapter) -> None:
         item.casebook_cell = cell
         # Seconds from a cell's end to its last output: nbval's 5 are few on a busy machine.
         item.output_timeout = 60
@@ -122,7 +117,7 @@ class Cells:
         item._id = item._id.parse(f"{item.parent.nodeid}::cell {cell.number}")
         if cell.needs_gpu and (reason := too_few(cell.gpus)):
             item.add_marker(pytest.mark.skip(reason=reason))
-        elif cell.needs_gpu and (not same_gpu(receipt) or cell.node.id in pending(receipt)):
+        elif cell.needs_gpu and (not same_gpu(book.receipt) or cell.node.id in book.pending):
             item.options["check"] = False
 
     @pytest.hookimpl(trylast=True)

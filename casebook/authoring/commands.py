@@ -22,7 +22,7 @@ def check(names: Sequence[str]) -> int:
     if not names and not any(map(unreadable, books)):
         found += publish.table_differences()
     cells = sum(len(book.cells) for book in books)
-    pending = sum(len((book.receipt or {}).get("pending", ())) for book in books)
+    pending = sum(len(book.pending) for book in books)
     summary = f"{len(books)} chapters, {cells} cells: outputs match their receipts"
     summary += f"; {pending} cells wait for a GPU" if pending else ""
     print("\n".join(found) or summary)

@@ -36,7 +36,7 @@ def command(names: Sequence[str]) -> int:
     books = load(names)
     for number, book in enumerate(books, 1):
         execute(book)
-        pending = len((book.receipt or {}).get("pending", ()))
+        pending = len(book.pending)
         wait = f", {pending} pending: they need more GPUs than this machine has" if pending else ""
         print(f"[{number}/{len(books)}] {book.name}: stored, {len(book.cells)} cells{wait}")
         sys.stdout.flush()

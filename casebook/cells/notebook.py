@@ -183,6 +183,11 @@ class Notebook:
         return self.notebook["metadata"].get("casebook")
 
     @property
+    def pending(self) -> list[str]:
+        """Ids of the cells that wait for a GPU: nobody has stored what they print."""
+        return (self.receipt or {}).get("pending", [])
+
+    @property
     def title(self) -> str:
         """Its first line, if that is a heading; else its name."""
         line = self.first.partition("\n")[0]

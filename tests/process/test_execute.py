@@ -160,7 +160,7 @@ def test_a_copy_of_the_template_runs_and_has_no_problem(tmp_path):
         shutil.copy(file, tmp_path / f"25-name{file.suffix}")
     chapter = Chapter(tmp_path / "25-name.ipynb")
     try:
-        create.make(chapter.cells[1].header)
+        create.make(chapter.cells[2].header)
     except EnvironmentFailure as error:
         pytest.skip(str(error))
     assert problems(execute_here(chapter)) == []

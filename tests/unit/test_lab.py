@@ -36,7 +36,9 @@ def test_a_missing_copy_is_made_as_jupyterlab_saves_it(chapter, tmp_path):
     for _ in range(2):
         assert copy([chapter], path.parent) == {path: "new"}
         made, own = Chapter(path).notebook, chapter.notebook
-        assert made.cells == own.cells and made.metadata.get("casebook") == own.metadata.get("casebook")
+        assert made.cells == own.cells and made.metadata.get("casebook") == own.metadata.get(
+            "casebook"
+        )
         with kernel_info() as told:  # what JupyterLab writes into a notebook it opens
             assert made.metadata.language_info == told.language_info
         assert copy([chapter], path.parent) == {}

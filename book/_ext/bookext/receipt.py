@@ -47,7 +47,7 @@ def markup(chapter: Chapter) -> str:
         "Date": receipt["date"],
         "Time": f"{receipt['seconds']} s for {len(receipt['cells'])} cells",
     }
-    if pending := receipt.get("pending"):
+    if pending := chapter.pending:
         cells = f"{len(pending)} cell{'s wait' if len(pending) > 1 else ' waits'}"
         rows["Pending"] = f"{cells} for a machine with as many GPUs as they need"
     if rerun := receipt.get("rerun"):

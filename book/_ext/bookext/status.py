@@ -45,8 +45,8 @@ def facts(chapter: Chapter) -> tuple[str, str, str, str]:
     gpu = sum(cell.needs_gpu for cell in chapter.cells)
     cells = f"{len(chapter.cells) - gpu} CPU, {gpu} GPU"
     receipt = chapter.receipt
-    if receipt and (pending := receipt.get("pending")):
-        cells += f", {len(pending)} not run yet"
+    if chapter.pending:
+        cells += f", {len(chapter.pending)} not run yet"
     if not receipt:
         return "never", "", "", cells
     return (

@@ -69,7 +69,7 @@ def libraries(chapter: Chapter) -> Iterator[str]:
 def messages(chapter: Chapter) -> Iterator[str]:
     """Each message stands in a stored output or in a row."""
     facts = chapter.facts
-    if not chapter.receipt or chapter.receipt.get("pending"):
+    if not chapter.receipt or chapter.pending:
         return
     said = [cell.text for cell in chapter.cells] + [row.line for row in evidence.rows(chapter)]
     shown = " ".join(" ".join(said).split())

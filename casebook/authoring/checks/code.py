@@ -24,6 +24,8 @@ def code_problems(chapter: Chapter) -> Iterator[str]:
     yield from written_problems(chapter)
     reasons = chapter.sidecar.get("varies", {})
     for cell in chapter.cells:
+        if cell.node.id in chapter.pending:
+            continue
         for problem in (*output_problems(cell), *tag_problems(cell, reasons)):
             yield f", cell [{cell.number}]: {problem}"
 

@@ -2,7 +2,7 @@
 
 import re
 import symtable
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from casebook.authoring.chapters import Cell, Chapter
 from casebook.authoring.exercises import ROLES, Exercise, exercises, role
@@ -13,14 +13,14 @@ def exercise_problems(chapter: Chapter) -> Iterator[str]:
     if [one.number for one in found] != list(range(1, len(found) + 1)):
         yield f": the exercises are numbered {', '.join(str(one.number) for one in found)}"
     for one in found:
-        yield from (f", exercise {one.number}: {problem}" for problem in form(one))
+        yield from (f", exercise {one.number}: {problem}" for problem in form(one, chapter.pending))
     inside = {cell.number for one in found for kind in ROLES for cell in getattr(one, kind)}
     for cell in chapter.cells:
         if role(cell) != "given" and cell.number not in inside:
             yield f", cell [{cell.number}]: tagged {role(cell)}, and belongs to no exercise"
 
 
-def form(one: Exercise) -> Iterator[str]:
+def form(one: Exercise, pending: Collection[str]) -> Iterator[str]:
     if len(one.exercise) != 1:
         yield f"{len(one.exercise)} cells are tagged exercise, not one"
         return
@@ -36,15 +36,20 @@ def form(one: Exercise) -> Iterator[str]:
     if not one.solution:
         yield "no cell is tagged solution"
     shown = "".join(cell.text for cell in one.asked)
-    if any(cell.node.execution_count for cell in one.asked) and (
-        not re.search(r"(?m)^Not yet", shown) or "Correct" in shown
+    waits = any(cell.node.id in pending for cell in (*one.asked, *one.solution))
+    if (
+        any(cell.node.execution_count for cell in one.asked)
+        and not waits
+        and (not re.search(r"(?m)^Not yet", shown) or "Correct" in shown)
     ):
         yield 'as it is stored, its check does not print "Not yet": is it solved already?'
     # A script that checks itself has words of its own.
     begins = "Solution: Correct" if one.check else "Solution: "
     for cell in one.solution:
-        if cell.node.execution_count and (
-            not cell.text.startswith(begins) or "Not yet" in cell.text
+        if (
+            cell.node.execution_count
+            and not waits
+            and (not cell.text.startswith(begins) or "Not yet" in cell.text)
         ):
             yield (
                 f"the output of the solution, cell [{cell.number}], does not begin with "

@@ -16,7 +16,7 @@ NOT_RUN = "Not run yet: this cell waits for a machine with the GPUs that it need
 
 def style(app: Sphinx, tree: nodes.document) -> None:
     chapter = notebook.chapter(tree)
-    pending = (chapter.receipt or {}).get("pending", ()) if chapter else ()
+    pending = chapter.pending if chapter else ()
     for cell, container in notebook.cells(tree):
         if cell.node["id"] in pending:
             container += notebook.element(nodes.paragraph, NOT_RUN, classes=["pending"])
