@@ -783,7 +783,7 @@ TABLE = r"""
   },
   {
    "name": "22-fuse-and-memory",
-   "symptom": "A fused or elementwise kernel moves a fraction of the bytes per second that the GPU's memory can",
+   "symptom": "A fused, elementwise or ufunc kernel of CuPy is slow, at a fraction of the GPU's memory bandwidth",
    "ranges": [
     {
      "part": "cupy",
@@ -792,7 +792,7 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "Rewrite the formula in C: cupy.ElementwiseKernel(…), called with block_size=256; measure first",
+   "fix": "Rewrite the formula in C as a cupy.ElementwiseKernel(…) and call it with block_size=256; measure first",
    "kind": "slow",
    "chapter": "22-fuse-and-memory"
   },
@@ -1239,16 +1239,22 @@ TABLE = r"""
   },
   {
    "name": "45-split-before",
-   "symptom": "A piece of cupy.split with a negative index beyond the length begins before the array; no message",
+   "symptom": "cupy.split or array_split with a negative index beyond the length returns data from outside the array; no message",
    "ranges": [
     {
      "part": "cupy",
      "oldest": "7.1.0",
      "newest": "14.2.0",
      "everywhere": true
+    },
+    {
+     "part": "cupy",
+     "oldest": "7.1.0",
+     "newest": "12.3.0",
+     "read": true
     }
    ],
-   "fix": "Cut the indices first: slice(i).indices(n)[1] for each, with the length n",
+   "fix": "Clip each index first: slice(i).indices(n)[1], where n is the length",
    "kind": "wrong numbers",
    "chapter": "45-split-before"
   },
@@ -1285,18 +1291,18 @@ TABLE = r"""
  ],
  "combinations": {
   "nvrtc-and-driver": [
-   "NVRTC is newer than the driver, which refuses its PTX: CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+   "The driver rejects PTX, because NVRTC or the CUDA toolkit is newer than the driver: CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
    "Give the driver machine code: compile(\"cubin\") in cuda.core; for numba-cuda, install nvJitLink",
    "08-newer"
   ],
   "nvvm-and-nvjitlink": [
-   "NVVM or NVRTC is newer than nvJitLink, which refuses its PTX or LTO-IR: NVJITLINK_ERROR_PTX_COMPILE",
+   "nvJitLink rejects PTX or LTO-IR, because NVVM or NVRTC is newer than nvJitLink: NVJITLINK_ERROR_PTX_COMPILE",
    "CUDA 12: pip install -U nvidia-nvjitlink-cu12; CUDA 13: pip install -U \"nvidia-nvjitlink<14\"; never both",
    "08-newer"
   ],
   "two-toolkits": [
-   "Packages of CUDA 12 and 13 lie in one environment; libraries made for 12 load those of 13",
-   "Uninstall the packages of the CUDA version that the libraries are not made for",
+   "CUDA 12 and CUDA 13 packages are in one environment, and libraries for CUDA 12 load CUDA 13's",
+   "Uninstall the packages of the CUDA version that your libraries were not built for",
    "08-newer"
   ],
   "two-registered": [
