@@ -435,7 +435,7 @@ TABLE = r"""
   },
   {
    "name": "09-second-gpu",
-   "symptom": "After the first with cuda.gpus[1]: new arrays of CuPy lie on GPU 1: PerformanceWarning: The device where the array resides (0) is different from the current device (1)",
+   "symptom": "After the first with cuda.gpus[1]:, new CuPy arrays are on GPU 1: PerformanceWarning: The device where the array resides (0) is different from the current device (1)",
    "ranges": [
     {
      "part": "numba-cuda",
@@ -446,11 +446,11 @@ TABLE = r"""
    "fix": "pip install \"numba-cuda[cu12]>=0.30.1\" \"numpy<2.5\" (or [cu13])",
    "kind": "slow",
    "chapter": "09-second-gpu",
-   "remains": "The first visit to a GPU, while another one is current, loses that other one (seen up to 0.30.4)."
+   "remains": "If another GPU is current, the first visit to a GPU loses that other GPU's context (seen up to 0.30.4)."
   },
   {
    "name": "09-device-methods",
-   "symptom": "Device(1).create_stream() makes a stream on whatever GPU is current, and says that it is on GPU 1; no message",
+   "symptom": "Device(1).create_stream() makes the stream on the current GPU but labels it GPU 1; no message",
    "ranges": [
     {
      "part": "cuda-core",
@@ -459,7 +459,7 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "Device(1).set_current() right before Device(1).create_stream(), and the old device after it",
+   "fix": "Call Device(1).set_current() right before Device(1).create_stream(); make the old device current after it",
    "kind": "crash",
    "chapter": "09-second-gpu"
   },
