@@ -3,6 +3,8 @@ const box = document.getElementById("traceback");
 const answer = document.querySelector(".lookup .answer");
 const unknown = document.querySelector(".lookup template").content;
 
+const SHAREABLE = 1500;     // letters of a text that fits into an address
+
 const named = names => names.map(name => BOOK.libraries[name].label).join(" or ");
 
 function element(tag, className, ...parts) {
@@ -68,9 +70,11 @@ function explain({ title, cause, do: action, command }, findings) {
   const made = element("section", "finding general", act(action, ":"), element("pre", "", command.trim()), element("p", "mark", "Many causes"),
     element("p", "", element("strong", "", title), ". ", ...prose(cause)));
   const lines = findings.map(({ case: one, messages }) => ({ case: one, fault: one.faults[messages[0].message.fault] ?? Object.values(one.faults)[0] }));
-  const fold = element("details", "", element("summary", "", `${lines.length} ${lines.length === 1 ? "case" : "cases"} can end so`),
-    element("ul", "", ...lines.map(line => element("li", "", ...ask(line)))));
-  if (lines.length) made.append(fold);
+  if (lines.length) made.append(element("p", "", "These cases can end this way. Is it one of them?"));
+  for (const line of lines.slice(0, 3)) made.append(element("p", "like", ...ask(line)), act(line.fault.do));
+  const more = lines.slice(3);
+  if (more.length) made.append(element("details", "", element("summary", "", `${more.length} more`),
+    element("ul", "", ...more.map(line => element("li", "", ...ask(line))))));
   return made;
 }
 
@@ -85,6 +89,9 @@ function refer(text) {
   const made = unknown.cloneNode(true);
   const names = shown(BOOK, text);
   const trackers = names.slice(0, 2).map(name => link(BOOK.libraries[name].tracker, BOOK.libraries[name].label));
+  const near = nearest(BOOK, text);
+  if (near.length) made.querySelector(".nearest").replaceChildren("Nearest, not sure: ",
+    ...near.flatMap((one, n) => [n ? " · " : "", ...ask(one)]));
   const silent = BOOK.cases.filter(one => one.libraries.some(name => names.includes(name)));
   if (trackers.length) made.querySelector(".where").replaceChildren(element("strong", "", "Do"), " search the issues of ",
     ...trackers.flatMap((one, n) => n ? [", then of ", one] : [one]), ", where it comes from, then ask there.");
@@ -100,8 +107,30 @@ function update() {
   const made = error ? [explain(error, findings)] : findings.map(describe);
   const like = made.length || !text ? [] : sounds(BOOK, text);
   answer.replaceChildren(...made.length || !text ? made : [like.length ? suggest(like) : refer(text)]);
+  if (text && text.length < SHAREABLE) answer.append(share(text));
+}
+
+// A button that copies the address of this answer. The text stays in the fragment, which no server sees.
+function share(text) {
+  const button = Object.assign(element("button", "share", "Copy link to this answer"), { type: "button" });
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(`${location.href.split("#")[0]}#q=${encodeURIComponent(text)}`);
+    button.textContent = "Copied";
+  });
+  return button;
+}
+
+// The text that the address asks about, as the button copies it.
+function asked() {
+  if (!location.hash.startsWith("#q=")) return;
+  try {
+    box.value = decodeURIComponent(location.hash.slice(3));
+    update();
+  } catch { /* not an address that the button made */ }
 }
 
 let waiting;
 box.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(update, 150); });
 update();   // a browser may have kept the text
+asked();
+addEventListener("hashchange", asked);

@@ -13,6 +13,7 @@ const EXTENSIONS = /extension modules:[^]*?(?:\(total: \d+\)|\n\s*\n|$)/gi;     
 const ENTITIES = { lt: "<", gt: ">", amp: "&", quot: '"', "#39": "'", apos: "'", nbsp: " " };
 const TYPE = /^(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning): /;
 const FRAME = /file "[^"]+", line \d|(?:site|dist)-packages\//;     // in a text that was read
+const LONGEST = 200_000, LONG_LINE = 2000, LINES = /[^\n]{2001,}/g;
 const GAP = 4000;       // letters that may lie between two parts of a message
 const SIGNALS = {
   SIGSEGV: /segmentation fault|sigsegv|signal 11\b|\b(?:exit|return)\w* (?:code|status) (?:139|-11)\b|access violation|0xc0000005/i,
@@ -32,7 +33,8 @@ const IDLE = new Set(`about after all along and any are because but can cannot c
  run runs same say says see seem seems should since some such than that the their them then there these they this too two use used uses using very want was were what when where
  which who why will with without work works would you your`.split(/\s+/));
 const UNKNOWN = 4;     // faults that a word of no fault counts for
-const PRINTED = /\w(?:error|exception|warning|interrupt)s?\b|\b(?:error|fatal|warning|failed|traceback)[^\w\n]*[:(]|cuda_|_error|\bfile "|\bline \d|\.(?:pyx?|so|cuh?|cpp|h|dll)\b|::|\b0x[\da-f]|\w\\\w|^\W*[\w.]+: |->|^\s*(?:return|import|def|class|\w+ =) /im;
+const CLEAR = 6.5, SHARE = 0.45, MOST_LINES = 40;
+const PRINTED = /\w(?:error|exception|warning|interrupt)s?\b|\b(?:error|fatal|warning|failed|traceback)[^\w\n]*[:(]|cuda_|_error|\bfile "|\bline \d|\.(?:pyx|so|cuh?|cpp|h|dll)\b|::|\b0x[\da-f]|\w\\\w|\w\.\w+\.\w|segmentation fault|core dumped|kernel panic|cudaerror|allocating [\d,]+ bytes|^\W*[\w.]+: |->|^\s*(?:return|import|def|class|\w+ =) /im;
 
 function bare(line) {
   for (let before = null; before !== line;) {
@@ -42,8 +44,14 @@ function bare(line) {
   return line;
 }
 
+// Of a long text its beginning and its end, of a long line its beginning: no message is longer.
+function shortened(text) {
+  const cut = `${text.slice(0, LONGEST / 4)}\n${text.slice(-LONGEST * 3 / 4)}`;
+  return (text.length > LONGEST ? cut : text).replace(LINES, line => line.slice(0, LONG_LINE));
+}
+
 function clean(text) {
-  return text.replace(/\r/g, "").replace(COLOURS, "").replace(/&(#?\w+);/g, (all, name) => ENTITIES[name] ?? all).split("\n").map(bare);
+  return shortened(text).replace(/\r/g, "").replace(COLOURS, "").replace(/&(#?\w+);/g, (all, name) => ENTITIES[name] ?? all).split("\n").map(bare);
 }
 
 // Letters alone, in lower case: no quote mark, number, space or line end makes a difference.
@@ -114,10 +122,10 @@ function support(book, message, paste) {
 
 // "sure", "perhaps" or null for a message that a paste has the words of. Sure needs a frame of the library, or words that nothing else says:
 // those on a card, of weight, that no other library and no compiler passes on.
-function judge({ level, own, needs, signal, wider, link, compiler, condition }, by, alone) {
+function judge({ level, own, needs, borrowed, signal, wider, link, compiler, condition }, by, alone) {
   if (by === "foreign") return null;
   if (by === "frame" && level && own && !signal && !condition) return "sure";
-  if (by === "unknown" && level === 2 && own && !needs && !wider?.length && !link && !compiler && !condition) return "sure";
+  if (by === "unknown" && level === 2 && own && !needs && !borrowed && !wider?.length && !link && !compiler && !condition) return "sure";
   if (alone || by === "frame") return "perhaps";
   if (signal || !level || (compiler && by !== "mention")) return null;
   if (needs) return by === "mention" && level === 2 ? "perhaps" : null;
@@ -127,6 +135,7 @@ function judge({ level, own, needs, signal, wider, link, compiler, condition }, 
 // Whether a paste is one line, which has the words of the last line of a message; its type may be missing.
 function isLast(message, paste) {
   const [line, ...more] = paste.lines.filter(one => one.trim());
+  if (!line) return false;
   const same = other => other === line.trim() || (letters(other).length >= 10 && letters(other) === letters(line));
   const end = message.text.split("\n").at(-1);
   return !more.length && (message.level > 0 || /\s/.test(end)) && [end, end.replace(TYPE, ""), message.said].some(other => same(other) || same(line.match(TYPE)?.[0] + other));
@@ -177,26 +186,86 @@ function match(book, text) {
   return [...carded, ...others].map(found => ({ ...found, sure: false }));
 }
 
-// The words of a text in plain language that say something, without their endings.
+// The words of a text in plain language that say something, without their endings; of Chinese, each
+// pair of characters.
 function terms(text) {
   let said = text.toLowerCase();
   for (const [word, same] of Object.entries(SAME)) said = said.replace(same, word);
-  const words = (said.match(/[a-z]+(?:8|16|32|64)?(?![a-z\d])|[a-z]+/g) ?? []).filter(word => word.length > 2 && !IDLE.has(word));
-  return new Set(words.map(word => word.length > 3 ? word.replace(/(?:ings?|ed|ers?|es|s|e)$/, "") : word));
+  const found = said.match(/[a-z]+(?:8|16|32|64)?(?![a-z\d])|[a-z]+/g) ?? [];
+  const words = found.filter(word => word.length > 2 && !IDLE.has(word))
+    .map(word => word.length > 3 ? word.replace(/(?:ings?|ed|ers?|es|s|e)$/, "") : word);
+  const chinese = (said.match(/[\u4e00-\u9fff]+/g) ?? [])
+    .flatMap(run => [...run].slice(1).map((character, n) => run[n] + character));
+  return new Set([...words, ...chinese]);
 }
 
-// The faults that a description in plain words sounds like: `[{ case, fault }]`, at most three, best first; none for what a program printed.
-// A word weighs more the fewer faults have it; two words, and half of the weight of what was said, must be the fault's.
-function sounds(book, text) {
-  if (PRINTED.test(text)) return [];
-  const faults = book.cases.flatMap(one => Object.values(one.faults).map(fault => ({ case: one, fault, terms: terms(`${one.title} ${fault.see} ${one.kind}`) })));
-  const weight = term => Math.log(faults.length / (faults.filter(({ terms }) => terms.has(term)).length || UNKNOWN));
+// The faults of the book with their words: those of title, card and kind, and those people use.
+let indexed;
+function index(book) {
+  if (indexed?.book === book) return indexed;
+  const faults = book.cases.flatMap(one => Object.values(one.faults).map(fault => ({
+    case: one, fault,
+    terms: terms([one.title, fault.see, one.kind, ...fault.heard ?? []].join(" ")),
+  })));
+  const counts = new Map();
+  for (const one of faults) {
+    for (const term of one.terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+  }
+  const weight = term => Math.log(faults.length / (counts.get(term) ?? UNKNOWN));
   const weigh = list => list.reduce((sum, term) => sum + weight(term), 0);
-  const asked = [...terms(text)];
-  const found = faults.map(one => ({ ...one, both: asked.filter(term => one.terms.has(term)) })).map(one => ({ ...one, score: weigh(one.both) }))
-    .filter(({ both, score }) => both.length > 1 && score >= Math.max(2.7, weigh(asked) / 2))
-    .sort((one, other) => other.score - one.score || one.terms.size - other.terms.size);
-  return found.filter((one, n) => one.score > found[0].score / 2 && found.findIndex(other => other.case === one.case) === n).slice(0, 3);
+  return indexed = { book, faults, weigh };
+}
+
+// The faults by what their words share with some text, best first, each case once.
+function ranked(book, text) {
+  const { faults, weigh } = index(book);
+  const asked = [...terms(text)], all = weigh(asked);
+  return faults.map(one => ({ ...one, all, both: asked.filter(term => one.terms.has(term)) }))
+    .map(one => ({ ...one, score: weigh(one.both) }))
+    .sort((one, other) => other.score - one.score || one.terms.size - other.terms.size)
+    .filter((one, n, list) => list.findIndex(other => other.case === one.case) === n);
+}
+
+// What a person wrote in a text: without code between fences and what a program printed.
+function told(text) {
+  const lines = shortened(text).replace(/```[^]*?(?:```|$)/g, "").split("\n");
+  return lines.filter(line => line.trim() && !PRINTED.test(line));
+}
+
+// Whether a case can be meant by a text: one that names libraries names one of the case's.
+function concerns(book, one, text) {
+  const said = text.toLowerCase();
+  const named = Object.keys(book.libraries)
+    .filter(name => book.libraries[name].mention && new RegExp(book.libraries[name].mention).test(said));
+  return !named.length || one.libraries.some(name => named.includes(name));
+}
+
+// The faults that a description in plain words sounds like: `[{ case, fault }]`, at most three, best
+// first. A word weighs more the fewer faults have it. Two words must be the fault's, and half of the
+// weight of what was said, or so much that no other fault comes near. Each line counts by itself.
+function sounds(book, text) {
+  const lines = told(text);
+  const said = lines.length > 1 ? [...lines.slice(0, MOST_LINES), lines.join(" ")] : lines;
+  const best = new Map();
+  for (const line of said) {
+    const [first, second, ...rest] = ranked(book, line);
+    if (!first || first.both.length < 2) continue;
+    const enough = one => (one.both.length > 1 && one.score >= Math.max(2.7, one.all * SHARE))
+      || (one.both.length > 2 && one.score >= one.all * 0.9);
+    const alone = first.both.length > 2 && first.score >= CLEAR && first.score >= 1.2 * (second?.score ?? 0);
+    for (const one of alone ? [first] : [first, second, ...rest].filter(one => one && enough(one))) {
+      if (one.score > (best.get(one.case)?.score ?? 0)) best.set(one.case, one);
+    }
+  }
+  const found = [...best.values()].filter(({ case: one }) => concerns(book, one, text))
+    .sort((one, other) => other.score - one.score);
+  return found.filter(one => one.score > found[0].score / 2).slice(0, 3);
+}
+
+// The two faults that come nearest to a text of which nothing is sure; fewer if no word is shared.
+function nearest(book, text) {
+  const words = told(text).join(" ") || shortened(text);
+  return ranked(book, words).filter(one => one.score > 0).slice(0, 2);
 }
 
 // The libraries that a text shows frames of, the last one first.

@@ -120,7 +120,7 @@ def create_venv(
 
     def venv(python: str | Path) -> Path:
         options = "--no-project", "--relocatable", "--clear", "--python", python
-        status, text = uv.run(report, "venv", "--quiet", *options, partial, extra=extra)
+        status, text = uv.run(report, "venv", *options, partial, extra=extra)
         if status:
             raise uv.failure(text, header, into or cache().parent)
         return (partial / "bin" / "python").resolve()

@@ -68,7 +68,8 @@ def run(
         try:
             for line in process.stderr or ():
                 lines.append(line)
-                report(line.strip())
+                if not line.startswith("Activate with"):  # of no use: cells do not activate it
+                    report(line.strip())
             return process.wait(), "".join(lines)
         finally:
             os.killpg(group, signal.SIGKILL)

@@ -25,13 +25,15 @@ from .messages import Message, messages
 BOX = """<form class="lookup" role="search" aria-label="Find your error">
 <label for="traceback">Paste a traceback, or say what you see</label>
 <textarea id="traceback" rows="{rows}" spellcheck="false" autocomplete="off"
+ placeholder="TypeError: …   or: the sum is different on each run"
  aria-describedby="traceback-note"></textarea>
 <div class="answer" role="status" aria-live="polite"></div>
 <p id="traceback-note">It is matched in this page. Nothing that you paste leaves it.</p>
 <template><section class="finding unknown">
 <p class="fact where"><strong>Do</strong> ask where the library that raised it keeps its issues.</p>
 <p class="mark">Not in this book</p>
-<p>No message of the book fits. Bring the complete traceback, what <code>pip list</code> and
+<p class="nearest"></p>
+<p>Bring the complete traceback, what <code>pip list</code> and
 <code>nvidia-smi</code> print, and the smallest program that shows it. The
 <a href="{doctor}">doctor</a> looks at an environment, and says which known issues affect it even
 when there is no message.</p>
@@ -130,6 +132,7 @@ def case(chapter: Chapter) -> dict[str, Any]:
     faults = {
         fault.id: {
             "see": fault.see,
+            "heard": list(fault.heard),
             "do": fault.do,
             "affected": publish.affected(fault),
             "fixed": publish.fixed(fault),

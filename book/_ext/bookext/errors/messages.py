@@ -38,7 +38,11 @@ python
 """,
     )
 )
-COMPILER = re.compile(r"^CompileException|\berror: |source file|Unsupported \.version")
+COMPILER = re.compile(
+    r"^CompileException|\berror: |source file|Unsupported \.version|"
+    r"\b(?:ptxas|nvlink)\b|constant data"
+)
+MODULE = re.compile(r"module '(\w+)[\w.]*' has no attribute")  # any program may ask for it
 # Words of Python and of CUDA, which any library may pass on.
 VAGUE = re.compile(
     r"object has no attribute|^got an unexpected|an exception set|"
@@ -59,6 +63,7 @@ class Message:
     libraries  whose frames they come with: those with the fault, if a card has the message
     wider      the other libraries of the case, which pass the same words on
     needs      whether they were raised outside of these libraries, and say nothing without them
+    borrowed   whether the words are about another module, which any program may use
     signal     a signal's name, where a process died by it
     condition  what must be true beside, in words
     compiler   whether a compiler says it: then the source must be the library's
@@ -75,6 +80,7 @@ class Message:
     libraries: list[str] = field(default_factory=list)
     wider: list[str] = field(default_factory=list)
     needs: bool = False
+    borrowed: bool = False
     signal: str = ""
     condition: str = ""
     compiler: bool = False
@@ -117,6 +123,10 @@ def messages(chapter: Chapter) -> list[Message]:
             if home := [name for name in libraries.named(packages) if name in message.libraries]:
                 message.wider = [name for name in message.libraries if name not in home]
                 message.libraries = home
+    for message in found.values():
+        asked = MODULE.search(message.said)
+        if asked and asked[1] not in "".join(message.libraries):
+            message.borrowed = True
     return list(found.values())
 
 
@@ -183,7 +193,7 @@ def line_of(message: str, match: str | None) -> str:
 def anonymous(text: str, cell: Cell) -> str:
     """A message without the reader's own: types of arrays, places in a file, names of the cell."""
     try:
-        tree = ast.parse(cell.source.partition("# ///\n")[2])
+        tree = ast.parse(cell.body)
     except SyntaxError:
         tree = ast.Module([], [])
     own = {
@@ -217,4 +227,7 @@ def level(text: str) -> int:
 def from_words(words: str, named: list[str], link: str = "", condition: str = "") -> Message:
     """A message that is given by its words."""
     said = PLACE.sub("", TYPE.sub("", words))
-    return Message(words, said, level(said), libraries=named, link=link, condition=condition)
+    known = level(said)
+    if condition and said:  # which the page asks for
+        known = max(known, 1)
+    return Message(words, said, known, libraries=named, link=link, condition=condition)
