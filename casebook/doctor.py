@@ -609,7 +609,7 @@ TABLE = r"""
    "fix": "Write into a new array, then copy: image[...] = ndimage.rank_filter(image, …); upgrading is not enough",
    "kind": "wrong numbers",
    "chapter": "15-filter-in-place",
-   "remains": "Top-hats, Laplacians, gradient magnitudes, and shift and rotate at order 1 are still wrong in place (seen in 14.2.0)."
+   "remains": "Top-hats, Laplacians, gradient magnitudes, and shift and rotate at order 0 or 1 are still wrong in place (seen in 14.2.0)."
   },
   {
    "name": "15-in-place-overwritten",
@@ -874,7 +874,7 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "Write from cuda.bindings import runtime as cudart; in third-party code: pip install \"cuda-python>=12.9,<13\"",
+   "fix": "from cuda.bindings import runtime as cudart; if nothing needs bindings 13, pip install \"cuda-python>=12.9,<13\"",
    "kind": "does not start",
    "chapter": "27-no-cudart"
   },
@@ -1009,7 +1009,7 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "Compile for the types of your data, or convert first: f(x.astype(np.float64, order=\"C\", casting=\"safe\"))",
+   "fix": "Convert to exactly the signature's type; if it is float64, x.astype(np.float64, order=\"C\", casting=\"safe\")",
    "kind": "wrong numbers",
    "chapter": "33-gufunc"
   },
@@ -1036,7 +1036,7 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "device = cuda.to_device(total.astype(np.float64, order=\"C\", casting=\"safe\")), out=device, then copy it back",
+   "fix": "For a float64 signature: device = cuda.to_device(total.astype(np.float64)), out=device, then np.copyto as below",
    "kind": "wrong numbers",
    "chapter": "33-gufunc"
   },
@@ -1087,7 +1087,7 @@ TABLE = r"""
      "read": true
     }
    ],
-   "fix": "Make the array static, or put cuda.syncthreads() between each write and each read, even within one thread",
+   "fix": "Make the array static, or put cuda.syncthreads() between any two accesses of which one is a write",
    "kind": "wrong numbers",
    "chapter": "37-shared-overlap"
   },
@@ -1319,7 +1319,7 @@ COMBINATIONS: dict[str, tuple[str, str, str]] = TOLD["combinations"]
 
 
 def nvrtc_and_driver(parts: Parts) -> Finding:
-    """A runtime compiler newer than the driver: in a major version its cubins load, its PTX not."""
+    """An NVRTC newer than the driver: within a major version its cubins load, its PTX does not."""
     fix = ""
     if "nvrtc" not in parts:
         status, why = NOT_AFFECTED, "no NVRTC from a package"
@@ -1437,7 +1437,7 @@ def release(version: str) -> tuple[int, ...] | None:
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """The numbers of a version of the table, which always has some."""
+    """Parsed version from the table; always valid."""
     return release(version) or ()
 
 
@@ -1657,7 +1657,7 @@ def entries(folder: str, unread: list[str]) -> list[str]:
 def described(folder: str, entry: str) -> tuple[str, str, bool]:
     """Name and version of a package as its metadata say.
 
-    Where they do not, as the name of their folder does, and True for that.
+    Falls back to the directory's name; the flag says so.
     """
     fields: dict[str, str] = {}
     named = METADATA.fullmatch(entry)

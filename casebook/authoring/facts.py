@@ -18,7 +18,16 @@ from packaging.version import Version
 from casebook import doctor
 from casebook.errors import WrongUse
 
-Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """YAML's safe loader, which refuses a key that a table has already."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [key.value for key, _ in node.value]
+        if twice := next((key for key in keys if keys.count(key) > 1), None):
+            raise yaml.YAMLError(f"line {node.start_mark.line + 1}: the key {twice!r} stands twice")
+        return super().construct_mapping(node, deep)
+
 
 PARTS = {"built-in target": doctor.BUILT_IN, "driver": doctor.DRIVER}  # others are package names
 LABELS = {

@@ -273,6 +273,5 @@ def check_pattern(pattern: str | None) -> None:
         )
     if found := search(UNRELATED):
         raise HeaderError(
-            f"match = {pattern!r} matches {found[0]!r} in any text, so it would check nothing: "
-            "say more of the message"
+            f"match = {pattern!r} is too broad: it also matches {found[0]!r} in unrelated text"
         )

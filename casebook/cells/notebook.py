@@ -165,7 +165,7 @@ class Notebook:
         try:
             return read(self.path)
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise WrongUse(f"{self.path} is no notebook of the format 4 (.ipynb)") from None
+            raise WrongUse(f"{self.path} is not an nbformat 4 notebook") from None
 
     @property
     def address(self) -> str:

@@ -15,7 +15,7 @@ def need(what: str) -> None:
     """Raise WrongUse if there is no clone."""
     if not there():
         raise WrongUse(
-            f"{what} needs the book, and casebook is installed alone here: "
+            f"{what} needs a clone of the book; only the package is installed here: "
             f"git clone {ADDRESS}, and run it there"
         )
 

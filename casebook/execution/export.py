@@ -76,7 +76,7 @@ def origin(notebook: Notebook, cell: Cell, header: Header) -> Iterator[str]:
         many = f"{header.gpus} NVIDIA GPUs" if header.gpus > 1 else "an NVIDIA GPU"
         yield f"# Needs {many}{f' with a driver {header.driver}' if header.driver else ''}."
     yield f"# Expected: {header.expected}."
-    yield "# `uv run` on this file says whether it ends so, with status 0 or 1."
+    yield "# `uv run` on this file exits 0 if it ended as expected, otherwise 1."
 
 
 def printed(notebook: Notebook, cell: Cell) -> Iterator[str]:

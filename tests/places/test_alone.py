@@ -138,9 +138,9 @@ def test_what_else_works_and_what_needs_the_book(casebook, tmp_path, six):
     assert casebook("doctor").returncode == 0
     book = casebook("check")
     assert (book.returncode, book.stdout) == (2, "")
-    assert "`check` needs the book" in book.stderr
+    assert "`check` needs a clone of the book" in book.stderr
     assert f": git clone {repository.ADDRESS}, and" in book.stderr
-    assert "the chapter '01' needs the book" in casebook("export", "01", "3").stderr
+    assert "the chapter '01' needs a clone of the book" in casebook("export", "01", "3").stderr
 
 
 def test_a_terminal_waits_for_the_end_of_a_gpu_cell(alone, tmp_path):

@@ -161,7 +161,7 @@ def test_the_file_says_where_it_comes_from_and_what_was_seen(tmp_path, monkeypat
 # b: https://example.org/2
 # Needs 2 NVIDIA GPUs with a driver >=580.
 # Expected: ZeroDivisionError.
-# `uv run` on this file says whether it ends so, with status 0 or 1.
+# `uv run` on this file exits 0 if it ended as expected, otherwise 1.
 # /// script
 """
     )

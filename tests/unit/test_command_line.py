@@ -18,7 +18,7 @@ def commands():
 def test_every_other_command_needs_the_book(name, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(repository, "ROOT", tmp_path)
     assert main([name, *(["it"] if name in ("grade", "hunt", "new") else [])]) == 2
-    assert f"`{name}` needs the book" in capsys.readouterr().err
+    assert f"`{name}` needs a clone of the book" in capsys.readouterr().err
 
 
 def test_a_python_that_lacks_a_module_says_so(monkeypatch, capsys):

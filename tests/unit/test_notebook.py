@@ -19,5 +19,5 @@ def test_the_body_is_what_follows_magic_and_header(line):
 )
 def test_a_file_that_is_no_notebook_is_one_sentence(tmp_path, content):
     (tmp_path / "a.ipynb").write_text(json.dumps(content))
-    with pytest.raises(WrongUse, match=r"a\.ipynb is no notebook of the format 4"):
+    with pytest.raises(WrongUse, match=r"a\.ipynb is not an nbformat 4 notebook"):
         Notebook(tmp_path / "a.ipynb")

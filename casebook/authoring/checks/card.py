@@ -38,13 +38,13 @@ def kinds(chapter: Chapter) -> Iterator[str]:
     """The kinds of trouble are those of the faults and of the cells."""
     facts, hangs = chapter.facts, any(c.header and c.header.timeout_expected for c in chapter.cells)
     if facts.messages and not LOUD & set(facts.kind):
-        yield "kind: a fault has messages, so it is a crash or does not start"
+        yield "kind: a fault with `messages` needs kind `crash` or `does not start`"
     if not facts.messages and LOUD & set(facts.kind):
         yield f"no fault has messages, though the kind is {', '.join(facts.kind)}"
     if hangs and "hang" not in facts.kind:
         yield "kind: a cell times out as expected, so it is a hang"
     if "hang" in facts.kind and not hangs and not any("never" in one.see for one in facts.faults):
-        yield "kind: hang, but no cell times out and no fault never ends"
+        yield ("kind `hang` needs a cell with `--timeout-expected`, or a `see` that says 'never'")
     if "slow" in facts.kind and not any(MEASURES.search(cell.source) for cell in chapter.cells):
         yield "kind: slow, but no cell measures"
 
@@ -82,23 +82,33 @@ def fixes(chapter: Chapter) -> Iterator[str]:
     """What a fault tells to install leaves out every release that is known to have it."""
     for fault in chapter.facts.faults:
         for requirement in map(Requirement, INSTALLED.findall(fault.do)):
-            for version in bad_releases(fault, requirement):
-                if requirement.specifier.contains(version):
-                    release = f"{requirement.name} {version}"
-                    yield f"fault {fault.id}: `do` lets {release} in, which has it"
+            for version in let_in(fault, requirement):
+                release = f"{requirement.name} {version}"
+                yield f"fault {fault.id}: `do` lets {release} in, which has it"
+
+
+def let_in(fault: Fault, requirement: Requirement) -> Iterator[str]:
+    """The releases with a fault that a requirement allows, if an install line can avoid them."""
+    bad = bad_releases(fault, requirement)
+    yield from sorted(version for version in bad if requirement.specifier.contains(version))
 
 
 def bad_releases(fault: Fault, requirement: Requirement) -> set[str]:
     """Releases of a package with the fault: ends of its range, and what the requirement names."""
     bad = set()
     for releases in fault.affected:
-        if requirement.name == package_of(releases):
+        if part_of(requirement.name) == package_of(releases) and not releases.at_risk:
             named = {part.version for part in requirement.specifier}
             ends = {end for end in (releases.first, releases.newest) if end}
             bad |= {v for v in named | ends if SpecifierSet(releases.text).contains(v)}
     if fault.beside and fault.beside[0] == requirement.name:
         bad |= {fault.beside[1], f"{fault.beside[1]}.1"}
     return bad
+
+
+def part_of(name: str) -> str:
+    """What facts call the package with this name: `cupy` for cupy-cuda12x."""
+    return next((part for part, names in doctor.WATCHED.items() if re.fullmatch(names, name)), name)
 
 
 def package_of(releases: Releases) -> str:
@@ -119,4 +129,4 @@ def unjudged(chapter: Chapter) -> Iterator[str]:
     ranges = {PARTS.get(package, package) for package in packages}
     for library in probe.libraries(chapter):
         if not ranges & doctor.Machine("", "", {library: "1.0"}).parts().keys():
-            yield f"versions: no fault has a range of {library} in `affected` that judges its rows"
+            yield f"versions: {library} is probed, but no fault lists it under `affected`"

@@ -100,7 +100,7 @@ def tag_problems(cell: Cell, reasons: Iterable[str]) -> Iterator[str]:
         )
     if ANSWERS.intersection(cell.tags) and not cell.source.startswith(("#", "%%")):
         yield (
-            "it is folded, and JupyterLab shows its first line: begin with a comment, "
+            "this cell is folded and only its first line shows; start it with a comment, "
             "such as `# The check` or `# A solution`"
         )
     for tag in cell.tags:

@@ -1,9 +1,13 @@
 """The form of a page: its answer first, and lengths that a visitor and a student can read."""
 
 import re
+import shlex
 from collections.abc import Iterator
 
+from packaging.requirements import Requirement
+
 from casebook.authoring.chapters import Chapter
+from casebook.authoring.checks.card import INSTALLED, let_in
 
 NOW = "## If you have this now\n"
 BLOCK = re.compile(r"(?ms)^```(\w*)\n(.*?)^```$")
@@ -31,11 +35,29 @@ def now_problems(chapter: Chapter, text: str) -> Iterator[str]:
     yield from too_long("If you have this now", BLOCK.sub("", text))
     blocks = BLOCK.findall(text)
     if [language for language, _ in blocks] not in (["bash"], ["python"]):
-        yield ", If you have this now: not one block to copy, in ```bash or ```python"
+        yield ", If you have this now: must contain exactly one ```bash or ```python block"
     for language, block in blocks:
+        if language == "bash":
+            yield from (
+                f", If you have this now: {one}" for one in install_problems(chapter, block)
+            )
         cells = (bare(cell.body) for cell in chapter.cells)
         if language == "python" and not any(bare(block) in body for body in cells):
             yield ", If you have this now: no cell runs the lines of its block as they stand"
+
+
+def install_problems(chapter: Chapter, block: str) -> Iterator[str]:
+    """What a shell would do to the block's install lines, and what they let in."""
+    for line in block.splitlines():
+        if "pip install" not in line:
+            continue
+        words = list(shlex.shlex(line, posix=True, punctuation_chars="<>"))
+        if any(word.startswith(("<", ">")) for word in words):
+            yield f"the shell redirects at `<` or `>`: quote the requirements of `{line.strip()}`"
+        for requirement in map(Requirement, INSTALLED.findall(line)):
+            for fault in (one for one in chapter.facts.faults if not one.beside):
+                for bad in let_in(fault, requirement):
+                    yield f"the block lets {requirement.name} {bad} in, which has {fault.id}"
 
 
 def bare(code: str) -> str:

@@ -92,8 +92,8 @@ def versions(
     ]
     if not places:
         raise CasebookError(
-            "nothing to run: `versions` in the file beside a notebook names libraries, the index "
-            "their releases"
+            "nothing to run: no `versions:` section in NN-name.yml matches, or the index has no "
+            "such release"
         )
     levels = evidence.LEVELS if cluster or gpu.find() else ("cpu",)
     with Progress() as progress:

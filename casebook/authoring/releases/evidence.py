@@ -105,7 +105,7 @@ class Entry:
 
     @property
     def place(self) -> tuple[str, str, str]:
-        """What no other entry of the file has."""
+        """Unique key: library, release, as_of."""
         return self.library, self.release, self.as_of
 
     def __str__(self) -> str:

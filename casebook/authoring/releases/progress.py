@@ -1,4 +1,4 @@
-"""How far a long piece of work is: a line for each result, and at the end what to look at."""
+"""Progress of a long run: a line for each result, and at the end what to look at."""
 
 from types import TracebackType
 
