@@ -161,6 +161,8 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run a command; returns its exit status: 1 for failures or findings, 2 for wrong use."""
     options = vars(arguments().parse_args(words))
     name, action = options.pop("command"), options.pop("action")
+    if name == "pin" and (options["name"] == "-" or Path(options["name"]).is_file()):
+        action, options = "environments.pin.pin", {"path": options["name"]}  # without the book
     try:
         if name not in ALONE:
             repository.need(f"`{name}`")

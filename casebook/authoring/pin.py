@@ -5,7 +5,6 @@ first package of an environment was released.
 """
 
 import dataclasses
-from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -17,19 +16,16 @@ from casebook.authoring.releases import index
 from casebook.authoring.releases.resolve import CannotBeInstalled, Question, closure
 from casebook.cells import named
 from casebook.cells.header import Header
-from casebook.environments import pin as single
 from casebook.environments.wheels import missing_wheels
 from casebook.errors import WrongUse
 
 
 def pin(name: str, as_of: str | None = None) -> int:
-    """Complete the environments of a chapter in its notebook; print a file that is named instead.
+    """Complete the environments of a chapter in its notebook.
 
     Status 1 where a pin has no wheel for a Python that requires-python promises. Raises WrongUse
     for a chapter without environments, or where no set of packages fits.
     """
-    if name == "-" or Path(name).is_file():
-        return single.pin(name)
     (book,) = chapters.load([name])
     chapter = Chapter(book.path)
     cell = next((one for one in chapter.cells if one.names_environments), None)

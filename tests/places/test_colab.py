@@ -76,10 +76,14 @@ def test_the_setup_cell_and_the_cells_below_it(run):
     text, error = run("import casebook; print(casebook.__file__)")
     assert "/env/lib/" in text, error
     for name in ("01", "11"):
+        for above in chapters.load([name])[0].preamble[1:]:  # the environments of that notebook
+            assert run(above.source) == ("", None)
         first = cell(lambda c: not c.needs_gpu and not c.varies, name)
         assert run(first.source) == (first.text, None)
     assert run("%%gpu\n1 / 0") == (NO_GPU + "\n", None)
-    _, error = run(cell(lambda c: c.header.build and not c.needs_gpu).source)
+    builds = cell(lambda c: c.header.build and not c.needs_gpu)
+    assert run(chapters.load(["05"])[0].preamble[1].source) == ("", None)
+    _, error = run(builds.source)
     assert error.startswith("EnvironmentFailure: this cell builds native/, which is not inst")
 
 
