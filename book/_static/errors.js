@@ -74,6 +74,27 @@ function explain({ title, cause, do: action, command }, findings) {
   return made;
 }
 
+// A message that no case is about: what to do, why, and how we know.
+function reply({ title, cause, do: action, command, link: address, known }) {
+  const how = known === "read" ? "Read there, not run" : `We ran it: ${known.replace(/^run, /, "")}`;
+  return element("section", "finding general", act(action, ":"), element("pre", "", command.trim()),
+    element("p", "mark", "No case, but an answer"),
+    element("p", "", element("strong", "", title), ". ", ...prose(cause)),
+    element("p", "", "See ", link(address, new URL(address).pathname.slice(1)), `. ${how}.`));
+}
+
+// The faults that come nearest, where nothing fits, and the first page with the cases of the libraries named.
+function guess(text, names) {
+  const found = nearest(BOOK, text);
+  if (!found.length) return [];
+  const library = names[0] ?? found[0].case.libraries[0];
+  const kind = found[0].case.kind.split(", ")[0];
+  const chosen = new URLSearchParams({ ...(library && { library }), kind });
+  return [element("p", "mark", "Nearest, not sure"),
+    ...found.flatMap(one => [element("p", "like", ...ask(one)), act(one.fault.do)]),
+    element("p", "", "All cases of this kind are on the ", link(`${BASE}index.html?${chosen}`, "first page"), ".")];
+}
+
 // Faults that a description in plain words sounds like.
 function suggest(found) {
   const lines = found.flatMap(one => [element("p", "like", ...ask(one)), act(one.fault.do)]);
@@ -83,18 +104,22 @@ function suggest(found) {
 // No case fits: whom to ask, by the frames that the text shows, and the cases of that library that come without a message.
 function refer(text) {
   const made = unknown.cloneNode(true);
-  const names = shown(BOOK, text);
+  const names = libraries(BOOK, text);
   const trackers = names.slice(0, 2).map(name => link(BOOK.libraries[name].tracker, BOOK.libraries[name].label));
   const silent = BOOK.cases.filter(one => one.libraries.some(name => names.includes(name)));
   if (trackers.length) made.querySelector(".where").replaceChildren(element("strong", "", "Do"), " search the issues of ",
     ...trackers.flatMap((one, n) => n ? [", then of ", one] : [one]), ", where it comes from, then ask there.");
   if (silent.length) made.querySelector(".near").replaceChildren("Not every case has a message. Those about the same library: ",
     ...silent.flatMap((one, n) => [n ? " · " : "", link(one.href, ...prose(one.title))]), ".");
+  const mark = made.querySelector(".mark");
+  mark.before(...guess(text, names.filter(name => BOOK.libraries[name].listed)));
   return made;
 }
 
 function update() {
-  const text = box.value.trim();
+  const text = shorten(box.value.trim());
+  answer.replaceChildren();      // whatever happens, the answer before does not stay
+  if (empty(text)) return;
   const findings = match(BOOK, text);
   const error = findings.some(found => found.sure) ? null : general(BOOK, text);
   const made = error ? [explain(error, findings)] : findings.map(describe);

@@ -13,6 +13,7 @@ const EXTENSIONS = /extension modules:[^]*?(?:\(total: \d+\)|\n\s*\n|$)/gi;     
 const ENTITIES = { lt: "<", gt: ">", amp: "&", quot: '"', "#39": "'", apos: "'", nbsp: " " };
 const TYPE = /^(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning): /;
 const FRAME = /file "[^"]+", line \d|(?:site|dist)-packages\//;     // in a text that was read
+const LONG = { text: 60000, line: 4000, lines: 1000 };
 const GAP = 4000;       // letters that may lie between two parts of a message
 const SIGNALS = {
   SIGSEGV: /segmentation fault|sigsegv|signal 11\b|\b(?:exit|return)\w* (?:code|status) (?:139|-11)\b|access violation|0xc0000005/i,
@@ -20,19 +21,9 @@ const SIGNALS = {
   SIGBUS: /bus error|sigbus/i, SIGFPE: /floating point exception|sigfpe/i, SIGILL: /illegal instruction|sigill/i, SIGALRM: /sigalrm/i,
 };
 
-// Plain words: other ways to say the same, words that say nothing, and what only programs print.
-const SAME = {
-  hang: /\b(?:(?:never|n't|not) (?:ends?|returns?|stops?|finish(?:es)?|terminates?|comes? back)|hang(?:s|ing)?|hung|stuck|froze|frozen|freez\w+|deadlock\w*|forever|infinite)\b/g,
-  wrong: /\b(?:wrong|incorrect|other|different|bad|false)(?= (?:\w+ )?(?:numbers?|results?|values?|outputs?|answers?|sums?))|(?<=(?:numbers?|results?|values?|outputs?|answers?|sums?) (?:is|are|comes? out|looks?) )(?:off|different|incorrect|bad)\b/g,
-  slow: /\b(?:slow(?:er|ly|ness)?|takes (?:\w+ ){0,4}long(?:er)?)\b/g, crash: /\b(?:crash\w*|segfault\w*|dies|killed)\b/g,
-  sum: /\b(?:reduc(?:e|es|ing|tions?)|summ?(?:s|ed|ing))\b/g, barrier: /_*sync_?threads\w*/g, "raw kernel": /rawkernel/g, loop: /\bwhile\b/g, device: /\bgpus?\b/g, uint8: /\bu?int(?:8|16)\b/g,
-};
-const IDLE = new Set(`about after all along and any are because but can cannot code come comes cuda did does doesn doing don error fail fails few find first for found from function
- get gets give given gives got had has have her how into its just like make makes many more most much new not now off one only other out over problem program python result results return returned returns
- run runs same say says see seem seems should since some such than that the their them then there these they this too two use used uses using very want was were what when where
- which who why will with without work works would you your`.split(/\s+/));
-const UNKNOWN = 4;     // faults that a word of no fault counts for
-const PRINTED = /\w(?:error|exception|warning|interrupt)s?\b|\b(?:error|fatal|warning|failed|traceback)[^\w\n]*[:(]|cuda_|_error|\bfile "|\bline \d|\.(?:pyx?|so|cuh?|cpp|h|dll)\b|::|\b0x[\da-f]|\w\\\w|^\W*[\w.]+: |->|^\s*(?:return|import|def|class|\w+ =) /im;
+// Names that NVIDIA's libraries have on Windows, and their release: nvrtc64_120_0.dll is libnvrtc.so.12.
+const DLL = /\b([a-z][a-z_]*?)64_(\d+)(?:_\d+)*\.dll\b/gi;
+const major = digits => digits.length > 2 ? digits.slice(0, -1) : digits;
 
 function bare(line) {
   for (let before = null; before !== line;) {
@@ -43,8 +34,26 @@ function bare(line) {
 }
 
 function clean(text) {
-  return text.replace(/\r/g, "").replace(COLOURS, "").replace(/&(#?\w+);/g, (all, name) => ENTITIES[name] ?? all).split("\n").map(bare);
+  return text.replace(/\r/g, "").replace(COLOURS, "").replace(DLL, (all, name, digits) => `lib${name}.so.${major(digits)}`).replace(/&(#?\w+);/g, (all, name) => ENTITIES[name] ?? all).split("\n").map(bare);
 }
+
+// The begin and the end of what is too long: an error stands at one of them.
+function ends(list, most, gap) {
+  const half = most / 2;
+  return list.length > most ? [...list.slice(0, half), ...gap, ...list.slice(-half)] : list;
+}
+
+// A text that is answered at once: without the middle of what is very long.
+function shorten(text) {
+  const cut = text.length > LONG.text
+    ? `${text.slice(0, LONG.text / 2)}\n${text.slice(-LONG.text / 2)}` : text;
+  const lines = cut.split("\n").map(line => line.length > LONG.line
+    ? `${line.slice(0, LONG.line / 2)} … ${line.slice(-LONG.line / 2)}` : line);
+  return ends(lines, LONG.lines, ["…"]).join("\n");
+}
+
+// Whether anything is left of a text besides what stands before lines.
+const empty = text => !clean(text).some(line => line.trim());
 
 // Letters alone, in lower case: no quote mark, number, space or line end makes a difference.
 const letters = text => text.toLowerCase().replace(/[^a-z]+/g, "");
@@ -114,10 +123,10 @@ function support(book, message, paste) {
 
 // "sure", "perhaps" or null for a message that a paste has the words of. Sure needs a frame of the library, or words that nothing else says:
 // those on a card, of weight, that no other library and no compiler passes on.
-function judge({ level, own, needs, signal, wider, link, compiler, condition }, by, alone) {
+function judge({ level, own, needs, signal, wider, link, compiler, condition, anybody }, by, alone) {
   if (by === "foreign") return null;
   if (by === "frame" && level && own && !signal && !condition) return "sure";
-  if (by === "unknown" && level === 2 && own && !needs && !wider?.length && !link && !compiler && !condition) return "sure";
+  if (by === "unknown" && level === 2 && own && !needs && !wider?.length && !link && !compiler && !condition && !anybody) return "sure";
   if (alone || by === "frame") return "perhaps";
   if (signal || !level || (compiler && by !== "mention")) return null;
   if (needs) return by === "mention" && level === 2 ? "perhaps" : null;
@@ -129,7 +138,7 @@ function isLast(message, paste) {
   const [line, ...more] = paste.lines.filter(one => one.trim());
   const same = other => other === line.trim() || (letters(other).length >= 10 && letters(other) === letters(line));
   const end = message.text.split("\n").at(-1);
-  return !more.length && (message.level > 0 || /\s/.test(end)) && [end, end.replace(TYPE, ""), message.said].some(other => same(other) || same(line.match(TYPE)?.[0] + other));
+  return line !== undefined && !more.length && (message.level > 0 || /\s/.test(end)) && [end, end.replace(TYPE, ""), message.said].some(other => same(other) || same(line.match(TYPE)?.[0] + other));
 }
 
 // Whether a paste has the words of a message, and how they are to be taken: `[sure or perhaps, by what support]`.
@@ -151,6 +160,12 @@ function general(book, text) {
   return book.general.find(({ words, seen }) => new RegExp(seen || words, "i").test(shown));
 }
 
+// The answer to a message that no case is about, or undefined.
+function answered(book, text) {
+  const { shown } = read(text);
+  return book.answers?.find(({ seen }) => new RegExp(seen, "i").test(shown));
+}
+
 // The cases that a text fits: `[{ case, sure, messages: [{ message, by }] }]`: the sure one alone, or candidates, those by a card first,
 // and for a general error those alone, and one of which the text is the last line.
 // What says no more than a general error is never sure.
@@ -158,8 +173,10 @@ function match(book, text) {
   if (!text.trim()) return [];
   const paste = read(text);
   const error = general(book, text)?.id;
+  const told = answered(book, text);
   const findings = book.cases.flatMap(one => {
     const messages = one.messages.flatMap(message => {
+      if (told?.instead && message.condition) return [];
       const many = error && message.general === error;
       const by = many && !message.signal && support(book, message, paste);
       const found = by ? (by === "frame" || isLast(message, paste) || (message.own && by !== "foreign")) && ["perhaps", by] : check(book, message, paste);
@@ -177,30 +194,8 @@ function match(book, text) {
   return [...carded, ...others].map(found => ({ ...found, sure: false }));
 }
 
-// The words of a text in plain language that say something, without their endings.
-function terms(text) {
-  let said = text.toLowerCase();
-  for (const [word, same] of Object.entries(SAME)) said = said.replace(same, word);
-  const words = (said.match(/[a-z]+(?:8|16|32|64)?(?![a-z\d])|[a-z]+/g) ?? []).filter(word => word.length > 2 && !IDLE.has(word));
-  return new Set(words.map(word => word.length > 3 ? word.replace(/(?:ings?|ed|ers?|es|s|e)$/, "") : word));
-}
-
-// The faults that a description in plain words sounds like: `[{ case, fault }]`, at most three, best first; none for what a program printed.
-// A word weighs more the fewer faults have it; two words, and half of the weight of what was said, must be the fault's.
-function sounds(book, text) {
-  if (PRINTED.test(text)) return [];
-  const faults = book.cases.flatMap(one => Object.values(one.faults).map(fault => ({ case: one, fault, terms: terms(`${one.title} ${fault.see} ${one.kind}`) })));
-  const weight = term => Math.log(faults.length / (faults.filter(({ terms }) => terms.has(term)).length || UNKNOWN));
-  const weigh = list => list.reduce((sum, term) => sum + weight(term), 0);
-  const asked = [...terms(text)];
-  const found = faults.map(one => ({ ...one, both: asked.filter(term => one.terms.has(term)) })).map(one => ({ ...one, score: weigh(one.both) }))
-    .filter(({ both, score }) => both.length > 1 && score >= Math.max(2.7, weigh(asked) / 2))
-    .sort((one, other) => other.score - one.score || one.terms.size - other.terms.size);
-  return found.filter((one, n) => one.score > found[0].score / 2 && found.findIndex(other => other.case === one.case) === n).slice(0, 3);
-}
-
 // The libraries that a text shows frames of, the last one first.
-function shown(book, text) {
+function libraries(book, text) {
   const paste = read(text);
   const places = Object.entries(book.libraries).map(([name, library]) => [last(library.frame, paste.shown), name]);
   return places.filter(([place]) => place >= 0).sort((one, other) => other[0] - one[0]).map(([, name]) => name);

@@ -19,7 +19,7 @@ from casebook.authoring import publish
 from casebook.authoring.chapters import Chapter
 
 from .. import libraries, notebook
-from .general import general
+from .general import answers, general
 from .messages import Message, messages
 
 BOX = """<form class="lookup" role="search" aria-label="Find your error">
@@ -41,6 +41,7 @@ here</a> too: it may become a case.</p>
 </section></template>
 </form>
 <script defer src="../_static/match.js"></script>
+<script defer src="../_static/prose.js"></script>
 <script defer src="../_static/cases.js"></script>
 <script defer src="../_static/errors.js"></script>
 """
@@ -65,7 +66,7 @@ class ErrorIndex(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()
         cases = [(chapter, messages(chapter)) for chapter in notebook.chapters(self.env)]
-        return [self.general(), *(self.section(*case) for case in cases if case[1])]
+        return [self.general(), self.answers(), *(self.section(*case) for case in cases if case[1])]
 
     def general(self) -> nodes.section:
         """What to do about each general error, with a command, and its usual cause."""
@@ -77,6 +78,20 @@ class ErrorIndex(SphinxDirective):
                 self.fact(one.cause),
             ]
         return nodes.section("", *parts, ids=["general"])
+
+    def answers(self) -> nodes.section:
+        """What to do about each message that no case is about, and how we know."""
+        parts: list[nodes.Node] = [nodes.title("", "Messages without a case")]
+        for one in answers():
+            known = "Read, not run" if one.known == "read" else f"Run: {one.known[5:]}"
+            name = one.link.removeprefix("https://")
+            parts += [
+                self.fact(f"**{one.title}**. **Do:** {one.do}:"),
+                nodes.literal_block("", one.command.rstrip(), language="text"),
+                self.fact(f"{one.cause} {known}."),
+            ]
+            parts[-1] += [nodes.Text(" See "), nodes.reference("", name, refuri=one.link)]
+        return nodes.section("", *parts, ids=["answers"])
 
     def section(self, chapter: Chapter, found: list[Message]) -> nodes.section:
         number = notebook.number(chapter.name)
@@ -121,6 +136,7 @@ def data(chapters: list[Chapter]) -> dict[str, Any]:
     return {
         "libraries": libraries.for_page(),
         "general": [asdict(one) for one in general()],
+        "answers": [asdict(one) for one in answers()],
         "cases": [case(chapter) for chapter in chapters],
     }
 
@@ -131,6 +147,7 @@ def case(chapter: Chapter) -> dict[str, Any]:
         fault.id: {
             "see": fault.see,
             "do": fault.do,
+            "heard": list(fault.heard),
             "affected": publish.affected(fault),
             "fixed": publish.fixed(fault),
         }

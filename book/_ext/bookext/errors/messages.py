@@ -7,7 +7,7 @@ to reader.
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from casebook.authoring.chapters import Cell, Chapter
@@ -38,7 +38,10 @@ python
 """,
     )
 )
-COMPILER = re.compile(r"^CompileException|\berror: |source file|Unsupported \.version")
+COMPILER = re.compile(
+    r"^CompileException|\berror: |source file|Unsupported \.version|File uses too much|^ptxas|^nvlink"
+)
+MODULE = re.compile(r"module '(\w+)[\w.]*' has no attribute")
 # Words of Python and of CUDA, which any library may pass on.
 VAGUE = re.compile(
     r"object has no attribute|^got an unexpected|an exception set|"
@@ -62,6 +65,7 @@ class Message:
     signal     a signal's name, where a process died by it
     condition  what must be true beside, in words
     compiler   whether a compiler says it: then the source must be the library's
+    anybody    whether the reader's own code may raise them as well
     cells      as (number, section) the cells that show it
     link       where it was seen elsewhere
     fault      id of the fault whose card has it, if any
@@ -78,6 +82,7 @@ class Message:
     signal: str = ""
     condition: str = ""
     compiler: bool = False
+    anybody: bool = False
     cells: list[tuple[int, str]] = field(default_factory=list)
     link: str = ""
     fault: str = ""
@@ -117,6 +122,8 @@ def messages(chapter: Chapter) -> list[Message]:
             if home := [name for name in libraries.named(packages) if name in message.libraries]:
                 message.wider = [name for name in message.libraries if name not in home]
                 message.libraries = home
+        if module := MODULE.search(message.text):  # anybody's code may ask for what it lacks
+            message.anybody = not libraries.of_packages(module.groups())
     return list(found.values())
 
 
@@ -217,4 +224,13 @@ def level(text: str) -> int:
 def from_words(words: str, named: list[str], link: str = "", condition: str = "") -> Message:
     """A message that is given by its words."""
     said = PLACE.sub("", TYPE.sub("", words))
-    return Message(words, said, level(said), libraries=named, link=link, condition=condition)
+    named_module = any(f"'{name}" in said for one in named for name in packages(one))
+    least = 1 if condition and "…" in said and named_module else 0  # which name is missing, is open
+    return Message(
+        words, said, max(level(said), least), libraries=named, link=link, condition=condition
+    )
+
+
+def packages(library: str) -> Sequence[str]:
+    """What a library is imported as."""
+    return libraries.LIBRARIES[library].folded
