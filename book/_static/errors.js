@@ -3,6 +3,9 @@ const box = document.getElementById("traceback");
 const answer = document.querySelector(".lookup .answer");
 const unknown = document.querySelector(".lookup template").content;
 
+const OPEN = 3;         // cases of a general error that are not folded
+const SHARED = 2000;    // letters of a text that its address holds
+
 const named = names => names.map(name => BOOK.libraries[name].label).join(" or ");
 
 function element(tag, className, ...parts) {
@@ -63,14 +66,21 @@ function describe({ case: one, sure, messages }) {
 // A fault as one line: what is seen, as a question, and where it stands.
 const ask = ({ case: one, fault }) => [...prose(fault.see), "? ", link(one.href, `Case ${one.number}`)];
 
-// An error with many causes: what to do first, the usual cause, and, folded, the cases that can end so.
-function explain({ title, cause, do: action, command }, findings) {
+// A fault with what to do.
+const advise = one => [element("p", "like", ...ask(one)), act(one.fault.do)];
+
+// An error with many causes: what to do first, the usual cause, then the cases that can end so: those
+// that the text is most like, and the others folded.
+function explain({ title, cause, do: action, command }, findings, text) {
   const made = element("section", "finding general", act(action, ":"), element("pre", "", command.trim()), element("p", "mark", "Many causes"),
     element("p", "", element("strong", "", title), ". ", ...prose(cause)));
-  const lines = findings.map(({ case: one, messages }) => ({ case: one, fault: one.faults[messages[0].message.fault] ?? Object.values(one.faults)[0] }));
-  const fold = element("details", "", element("summary", "", `${lines.length} ${lines.length === 1 ? "case" : "cases"} can end so`),
-    element("ul", "", ...lines.map(line => element("li", "", ...ask(line)))));
-  if (lines.length) made.append(fold);
+  const like = rank(BOOK, text);
+  const lines = findings
+    .map(({ case: one, messages }) => ({ case: one, fault: one.faults[messages[0].message.fault] ?? Object.values(one.faults)[0] }))
+    .sort((one, other) => like.indexOf(one.fault) - like.indexOf(other.fault));
+  const [open, folded] = [lines.slice(0, OPEN), lines.slice(OPEN)];
+  if (open.length) made.append(element("p", "can", `${lines.length} ${lines.length === 1 ? "case" : "cases"} can end so:`), ...open.flatMap(advise));
+  if (folded.length) made.append(element("details", "", element("summary", "", `${folded.length} more`), ...folded.flatMap(advise)));
   return made;
 }
 
@@ -83,22 +93,20 @@ function reply({ title, cause, do: action, command, link: address, known }) {
     element("p", "", "See ", link(address, new URL(address).pathname.slice(1)), `. ${how}.`));
 }
 
-// The faults that come nearest, where nothing fits, and the first page with the cases of the libraries named.
+// The faults that come nearest, where nothing fits, and the first page with the cases like them.
 function guess(text, names) {
   const found = nearest(BOOK, text);
   if (!found.length) return [];
-  const library = names[0] ?? found[0].case.libraries[0];
-  const kind = found[0].case.kind.split(", ")[0];
-  const chosen = new URLSearchParams({ ...(library && { library }), kind });
-  return [element("p", "mark", "Nearest, not sure"),
-    ...found.flatMap(one => [element("p", "like", ...ask(one)), act(one.fault.do)]),
-    element("p", "", "All cases of this kind are on the ", link(`${BASE}index.html?${chosen}`, "first page"), ".")];
+  const kind = `kind-${found[0].case.kind.split(", ")[0].replaceAll(" ", "-")}`;
+  const library = [...names, ...found[0].case.libraries].find(name => BOOK.cases.some(one => one.libraries.includes(name)));
+  const chosen = new URLSearchParams({ ...(library && { Library: `about-${library}` }), Kind: kind });
+  return [element("p", "guess", element("strong", "", "Nearest, not sure:")), ...found.flatMap(advise),
+    element("p", "", "More of this kind: ", link(`index.html?${chosen}`, "the first page, filtered"), ".")];
 }
 
 // Faults that a description in plain words sounds like.
 function suggest(found) {
-  const lines = found.flatMap(one => [element("p", "like", ...ask(one)), act(one.fault.do)]);
-  return element("section", "finding perhaps", element("p", "mark", "Perhaps: cases that sound like it"), ...lines);
+  return element("section", "finding perhaps", element("p", "mark", "Perhaps: cases that sound like it"), ...found.flatMap(advise));
 }
 
 // No case fits: whom to ask, by the frames that the text shows, and the cases of that library that come without a message.
@@ -111,9 +119,32 @@ function refer(text) {
     ...trackers.flatMap((one, n) => n ? [", then of ", one] : [one]), ", where it comes from, then ask there.");
   if (silent.length) made.querySelector(".near").replaceChildren("Not every case has a message. Those about the same library: ",
     ...silent.flatMap((one, n) => [n ? " · " : "", link(one.href, ...prose(one.title))]), ".");
-  const mark = made.querySelector(".mark");
-  mark.before(...guess(text, names.filter(name => BOOK.libraries[name].listed)));
+  made.querySelector(".mark").after(...guess(text, names));
   return made;
+}
+
+// The address of an answer: of the case, where there is one alone, else of the words, which stay in
+// the fragment, so that no server sees them.
+function address(text, findings) {
+  const page = new URL("errors.html", location.href);
+  page.search = "";
+  page.hash = findings.length === 1 ? `case-${findings[0].case.number}` : `q=${encodeURIComponent(text.slice(0, SHARED))}`;
+  return page.href;
+}
+
+// A button that copies it.
+function share(text, findings) {
+  const button = Object.assign(element("button", "share", "Copy link"), { type: "button" });
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(address(text, findings));
+      button.textContent = "Copied";
+    } catch {      // a page from a disk may not copy
+      location.hash = new URL(address(text, findings)).hash;
+      button.textContent = "The address bar has it";
+    }
+  });
+  return button;
 }
 
 function update() {
@@ -121,12 +152,29 @@ function update() {
   answer.replaceChildren();      // whatever happens, the answer before does not stay
   if (empty(text)) return;
   const findings = match(BOOK, text);
-  const error = findings.some(found => found.sure) ? null : general(BOOK, text);
-  const made = error ? [explain(error, findings)] : findings.map(describe);
-  const like = made.length || !text ? [] : sounds(BOOK, text);
-  answer.replaceChildren(...made.length || !text ? made : [like.length ? suggest(like) : refer(text)]);
+  const sure = findings.some(found => found.sure);
+  const error = sure ? null : general(BOOK, text);
+  const told = sure ? null : answered(BOOK, text);
+  const made = [...told ? [reply(told)] : [], ...error ? [explain(error, findings, text)] : findings.map(describe)];
+  const like = made.length ? [] : sounds(BOOK, text);
+  if (!made.length) made.push(like.length ? suggest(like) : refer(text));
+  answer.replaceChildren(...made, share(text, made.length > 1 || error ? [] : findings));
+}
+
+// The words that an address brings along.
+function arrive() {
+  if (!location.hash.startsWith("#q=")) return;
+  try {
+    box.value = decodeURIComponent(location.hash.slice(3));
+  } catch {
+    return;
+  }
+  update();
+  box.scrollIntoView({ block: "nearest" });
 }
 
 let waiting;
 box.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(update, 150); });
+addEventListener("hashchange", arrive);
 update();   // a browser may have kept the text
+arrive();

@@ -192,6 +192,12 @@ function sounds(book, text) {
   return found.filter(one => one.score > found[0].score / 2).slice(0, 3);
 }
 
+// All faults, those that a text is most like first.
+function rank(book, text) {
+  const asked = [...new Set(wordsOf(text))].slice(0, LONGEST);
+  return ranked(book, asked, namedIn(book, text)).map(({ fault }) => fault);
+}
+
 // The faults that come nearest to a text: a guess, where nothing fits. None if no word of it is known.
 function nearest(book, text) {
   const asked = [...new Set(wordsOf(text.replace(/https?:\/\/\S+/g, " ")))].slice(0, LONGEST);

@@ -25,6 +25,7 @@ from .messages import Message, messages
 BOX = """<form class="lookup" role="search" aria-label="Find your error">
 <label for="traceback">Paste a traceback, or say what you see</label>
 <textarea id="traceback" rows="{rows}" spellcheck="false" autocomplete="off"
+ placeholder="TypeError: … or: my kernel never ends"
  aria-describedby="traceback-note"></textarea>
 <div class="answer" role="status" aria-live="polite"></div>
 <p id="traceback-note">It is matched in this page. Nothing that you paste leaves it.</p>
@@ -66,7 +67,7 @@ class ErrorIndex(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()
         cases = [(chapter, messages(chapter)) for chapter in notebook.chapters(self.env)]
-        return [self.general(), self.answers(), *(self.section(*case) for case in cases if case[1])]
+        return [self.general(), self.answers(), *(self.section(*case) for case in cases)]
 
     def general(self) -> nodes.section:
         """What to do about each general error, with a command, and its usual cause."""
@@ -102,11 +103,12 @@ class ErrorIndex(SphinxDirective):
         )
         facts = [self.fact(f"{one.see}. **Do:** {one.do}") for one in chapter.facts.faults]
         items = [self.item(chapter, message) for message in found]
+        listed = [nodes.bullet_list("", *items, classes=["messages"])] if items else []
         return nodes.section(
             "",
             title,
             *facts,
-            nodes.bullet_list("", *items, classes=["messages"]),
+            *listed,
             ids=[f"case-{number}"],
         )
 
