@@ -41,6 +41,7 @@ when there is no message.</p>
 here</a> too: it may become a case.</p>
 </section></template>
 </form>
+<script defer src="../_static/vocabulary.js"></script>
 <script defer src="../_static/match.js"></script>
 <script defer src="../_static/prose.js"></script>
 <script defer src="../_static/cases.js"></script>
