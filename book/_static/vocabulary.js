@@ -121,8 +121,8 @@ const ABOUT = new RegExp(
 );
 // Names of what the book is not about.
 const OTHERS = new RegExp(
-  String.raw`\b(?:(?:py)?torch|tensorflow|keras|jax|triton|pycuda|julia|cudf|xgboost|scipy|sklearn|` +
-    String.raw`pandas|polars|dpnp|opencl|opencv|rocm|tensorrt|vllm|onnx\w*|matplotlib)\b`,
+  String.raw`\b(?:(?:py)?torch|tensorflow|keras|jax|triton|pycuda|julia|cudf|xgboost|scipy|` +
+    String.raw`sklearn|pandas|polars|dpnp|opencl|opencv|rocm|tensorrt|vllm|onnx\w*|matplotlib)\b`,
 );
 // Words that name a library, and say no more.
 const LIBRARY = new Set(["cupy", "cupyx", "numba", "numpy", "scipy", "cuda-python()"]);

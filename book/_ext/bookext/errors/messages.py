@@ -39,7 +39,8 @@ python
     )
 )
 COMPILER = re.compile(
-    r"^CompileException|\berror: |source file|Unsupported \.version|File uses too much|^ptxas|^nvlink"
+    r"^CompileException|\berror: |source file|Unsupported \.version|File uses too much|"
+    r"^ptxas|^nvlink"
 )
 MODULE = re.compile(r"module '(\w+)[\w.]*' has no attribute")
 # Words of Python and of CUDA, which any library may pass on.
