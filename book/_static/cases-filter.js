@@ -22,6 +22,13 @@ function sift() {
   return left[0];
 }
 
+// An address may bring a choice along: ?Library=about-cupy&Kind=kind-hang
+for (const [name, value] of new URLSearchParams(location.search)) {
+  for (const input of filter.elements) {
+    if (input.name === name && input.value === value) input.checked = true;
+  }
+}
+
 const fold = () => { filter.firstElementChild.open = !narrow.matches; };
 narrow.addEventListener("change", fold);
 filter.addEventListener("change", () => sift()?.scrollIntoView({ block: "nearest" }));

@@ -19,21 +19,20 @@ from casebook.authoring import publish
 from casebook.authoring.chapters import Chapter
 
 from .. import libraries, notebook
-from .general import general
+from .general import answers, general
 from .messages import Message, messages
 
 BOX = """<form class="lookup" role="search" aria-label="Find your error">
 <label for="traceback">Paste a traceback, or say what you see</label>
 <textarea id="traceback" rows="{rows}" spellcheck="false" autocomplete="off"
- placeholder="TypeError: …   or: the sum is different on each run"
+ placeholder="TypeError: … or: my kernel never ends"
  aria-describedby="traceback-note"></textarea>
 <div class="answer" role="status" aria-live="polite"></div>
 <p id="traceback-note">It is matched in this page. Nothing that you paste leaves it.</p>
 <template><section class="finding unknown">
 <p class="fact where"><strong>Do</strong> ask where the library that raised it keeps its issues.</p>
 <p class="mark">Not in this book</p>
-<p class="nearest"></p>
-<p>Bring the complete traceback, what <code>pip list</code> and
+<p>No message of the book fits. Bring the complete traceback, what <code>pip list</code> and
 <code>nvidia-smi</code> print, and the smallest program that shows it. The
 <a href="{doctor}">doctor</a> looks at an environment, and says which known issues affect it even
 when there is no message.</p>
@@ -42,7 +41,9 @@ when there is no message.</p>
 here</a> too: it may become a case.</p>
 </section></template>
 </form>
+<script defer src="../_static/vocabulary.js"></script>
 <script defer src="../_static/match.js"></script>
+<script defer src="../_static/prose.js"></script>
 <script defer src="../_static/cases.js"></script>
 <script defer src="../_static/errors.js"></script>
 """
@@ -67,7 +68,7 @@ class ErrorIndex(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()
         cases = [(chapter, messages(chapter)) for chapter in notebook.chapters(self.env)]
-        return [self.general(), *(self.section(*case) for case in cases if case[1])]
+        return [self.general(), self.answers(), *(self.section(*case) for case in cases)]
 
     def general(self) -> nodes.section:
         """What to do about each general error, with a command, and its usual cause."""
@@ -80,6 +81,20 @@ class ErrorIndex(SphinxDirective):
             ]
         return nodes.section("", *parts, ids=["general"])
 
+    def answers(self) -> nodes.section:
+        """What to do about each message that no case is about, and how we know."""
+        parts: list[nodes.Node] = [nodes.title("", "Messages without a case")]
+        for one in answers():
+            known = "Read, not run" if one.known == "read" else f"Run: {one.known[5:]}"
+            name = one.link.removeprefix("https://")
+            parts += [
+                self.fact(f"**{one.title}**. **Do:** {one.do}:"),
+                nodes.literal_block("", one.command.rstrip(), language="text"),
+                self.fact(f"{one.cause} {known}."),
+            ]
+            parts[-1] += [nodes.Text(" See "), nodes.reference("", name, refuri=one.link)]
+        return nodes.section("", *parts, ids=["answers"])
+
     def section(self, chapter: Chapter, found: list[Message]) -> nodes.section:
         number = notebook.number(chapter.name)
         title = nodes.title(
@@ -89,11 +104,12 @@ class ErrorIndex(SphinxDirective):
         )
         facts = [self.fact(f"{one.see}. **Do:** {one.do}") for one in chapter.facts.faults]
         items = [self.item(chapter, message) for message in found]
+        listed = [nodes.bullet_list("", *items, classes=["messages"])] if items else []
         return nodes.section(
             "",
             title,
             *facts,
-            nodes.bullet_list("", *items, classes=["messages"]),
+            *listed,
             ids=[f"case-{number}"],
         )
 
@@ -123,6 +139,7 @@ def data(chapters: list[Chapter]) -> dict[str, Any]:
     return {
         "libraries": libraries.for_page(),
         "general": [asdict(one) for one in general()],
+        "answers": [asdict(one) for one in answers()],
         "cases": [case(chapter) for chapter in chapters],
     }
 
@@ -132,8 +149,8 @@ def case(chapter: Chapter) -> dict[str, Any]:
     faults = {
         fault.id: {
             "see": fault.see,
-            "heard": list(fault.heard),
             "do": fault.do,
+            "heard": list(fault.heard),
             "affected": publish.affected(fault),
             "fixed": publish.fixed(fault),
         }

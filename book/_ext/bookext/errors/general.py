@@ -1,4 +1,6 @@
-"""The general errors: words that many faults end in, and how to find the fault behind them."""
+"""The general errors: words that many faults end in, and how to find the fault behind them. And
+the answers: messages that no case is about, each with its cause and what to do.
+"""
 
 import functools
 from dataclasses import dataclass
@@ -22,6 +24,33 @@ class General:
     command: str
     cause: str
     seen: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One entry of answers.yml.
+
+    seen     a pattern for what is pasted, without regard to case
+    known    `read`, or `run, ` and on what
+    instead  whether it is shown instead of cases that ask whether a condition is met
+    """
+
+    id: str
+    title: str
+    seen: str
+    do: str
+    command: str
+    cause: str
+    link: str
+    known: str
+    instead: bool = False
+
+
+@functools.cache
+def answers() -> list[Answer]:
+    """All of them."""
+    text = Path(__file__).with_name("answers.yml").read_text("utf8")
+    return [Answer(**entry) for entry in yaml.safe_load(text)]
 
 
 @functools.cache

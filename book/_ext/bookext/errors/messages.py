@@ -7,7 +7,7 @@ to reader.
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from casebook.authoring.chapters import Cell, Chapter
@@ -39,10 +39,10 @@ python
     )
 )
 COMPILER = re.compile(
-    r"^CompileException|\berror: |source file|Unsupported \.version|"
-    r"\b(?:ptxas|nvlink)\b|constant data"
+    r"^CompileException|\berror: |source file|Unsupported \.version|File uses too much|"
+    r"^ptxas|^nvlink"
 )
-MODULE = re.compile(r"module '(\w+)[\w.]*' has no attribute")  # any program may ask for it
+MODULE = re.compile(r"module '(\w+)[\w.]*' has no attribute")
 # Words of Python and of CUDA, which any library may pass on.
 VAGUE = re.compile(
     r"object has no attribute|^got an unexpected|an exception set|"
@@ -63,10 +63,10 @@ class Message:
     libraries  whose frames they come with: those with the fault, if a card has the message
     wider      the other libraries of the case, which pass the same words on
     needs      whether they were raised outside of these libraries, and say nothing without them
-    borrowed   whether the words are about another module, which any program may use
     signal     a signal's name, where a process died by it
     condition  what must be true beside, in words
     compiler   whether a compiler says it: then the source must be the library's
+    anybody    whether the reader's own code may raise them as well
     cells      as (number, section) the cells that show it
     link       where it was seen elsewhere
     fault      id of the fault whose card has it, if any
@@ -80,10 +80,10 @@ class Message:
     libraries: list[str] = field(default_factory=list)
     wider: list[str] = field(default_factory=list)
     needs: bool = False
-    borrowed: bool = False
     signal: str = ""
     condition: str = ""
     compiler: bool = False
+    anybody: bool = False
     cells: list[tuple[int, str]] = field(default_factory=list)
     link: str = ""
     fault: str = ""
@@ -123,10 +123,8 @@ def messages(chapter: Chapter) -> list[Message]:
             if home := [name for name in libraries.named(packages) if name in message.libraries]:
                 message.wider = [name for name in message.libraries if name not in home]
                 message.libraries = home
-    for message in found.values():
-        asked = MODULE.search(message.said)
-        if asked and asked[1] not in "".join(message.libraries):
-            message.borrowed = True
+        if module := MODULE.search(message.text):  # anybody's code may ask for what it lacks
+            message.anybody = not libraries.of_packages(module.groups())
     return list(found.values())
 
 
@@ -227,7 +225,13 @@ def level(text: str) -> int:
 def from_words(words: str, named: list[str], link: str = "", condition: str = "") -> Message:
     """A message that is given by its words."""
     said = PLACE.sub("", TYPE.sub("", words))
-    known = level(said)
-    if condition and said:  # which the page asks for
-        known = max(known, 1)
-    return Message(words, said, known, libraries=named, link=link, condition=condition)
+    named_module = any(f"'{name}" in said for one in named for name in packages(one))
+    least = 1 if condition and "…" in said and named_module else 0  # which name is missing, is open
+    return Message(
+        words, said, max(level(said), least), libraries=named, link=link, condition=condition
+    )
+
+
+def packages(library: str) -> Sequence[str]:
+    """What a library is imported as."""
+    return libraries.LIBRARIES[library].folded
