@@ -6,7 +6,7 @@ from pathlib import Path
 
 from casebook.authoring import chapters, lab, publish, workshop
 from casebook.authoring.checks import problems
-from casebook.cells.repository import ROOT
+from casebook.cells.repository import ROOT, notebooks
 from casebook.errors import CasebookError
 
 
@@ -14,7 +14,7 @@ def check(names: Sequence[str]) -> int:
     """Print the problems of chapters as they are stored; returns 1 for any."""
     books = chapters.load(names)
     found = [problem for book in books for problem in problems(book)]
-    numbers = [book.name[:2] for book in chapters.load()]
+    numbers = [path.name[:2] for path in notebooks()]
     for number in sorted({one for one in numbers if numbers.count(one) > 1}):
         found.append(
             f"{numbers.count(number)} chapters have the number {number}; rename all but one"

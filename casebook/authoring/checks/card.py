@@ -88,7 +88,7 @@ def fixes(chapter: Chapter) -> Iterator[str]:
 
 
 def let_in(fault: Fault, requirement: Requirement) -> Iterator[str]:
-    """The releases with a fault that a requirement allows, if an install line can avoid them."""
+    """The releases with a fault that a requirement allows."""
     bad = bad_releases(fault, requirement)
     yield from sorted(version for version in bad if requirement.specifier.contains(version))
 
@@ -97,7 +97,7 @@ def bad_releases(fault: Fault, requirement: Requirement) -> set[str]:
     """Releases of a package with the fault: ends of its range, and what the requirement names."""
     bad = set()
     for releases in fault.affected:
-        if part_of(requirement.name) == package_of(releases) and not releases.at_risk:
+        if part_of(requirement.name) == package_of(releases):
             named = {part.version for part in requirement.specifier}
             ends = {end for end in (releases.first, releases.newest) if end}
             bad |= {v for v in named | ends if SpecifierSet(releases.text).contains(v)}

@@ -8,6 +8,7 @@ from packaging.requirements import Requirement
 
 from casebook.authoring.chapters import Chapter
 from casebook.authoring.checks.card import INSTALLED, let_in
+from casebook.authoring.facts import Fault
 
 NOW = "## If you have this now\n"
 BLOCK = re.compile(r"(?ms)^```(\w*)\n(.*?)^```$")
@@ -55,9 +56,14 @@ def install_problems(chapter: Chapter, block: str) -> Iterator[str]:
         if any(word.startswith(("<", ">")) for word in words):
             yield f"the shell redirects at `<` or `>`: quote the requirements of `{line.strip()}`"
         for requirement in map(Requirement, INSTALLED.findall(line)):
-            for fault in (one for one in chapter.facts.faults if not one.beside):
+            for fault in filter(avoidable, chapter.facts.faults):
                 for bad in let_in(fault, requirement):
                     yield f"the block lets {requirement.name} {bad} in, which has {fault.id}"
+
+
+def avoidable(fault: Fault) -> bool:
+    """Whether one package's release decides, and some release is without the fault."""
+    return not fault.beside and not any(releases.at_risk for releases in fault.affected)
 
 
 def bare(code: str) -> str:
