@@ -108,18 +108,23 @@ const ask = ({ case: one, fault }) => [
 // A fault with what to do.
 const advise = one => [element("p", "like", ...ask(one)), act(one.fault.do)];
 
-// An error with many causes: what to do first, the usual cause, then the cases that can end so:
-// those
-// that the text is most like, and the others folded.
-function explain({ title, cause, do: action, command }, findings, text) {
-  const made = element(
+// What to do about an error, with a command, and why.
+function advice({ title, cause, do: action, command }, mark, ...more) {
+  return element(
     "section",
     "finding general",
     act(action, ":"),
     element("pre", "", command.trim()),
-    element("p", "mark", "Many causes"),
+    element("p", "mark", mark),
     element("p", "", element("strong", "", title), ". ", ...prose(cause)),
+    ...more,
   );
+}
+
+// An error with many causes: what to do first, the usual cause, then the cases that can end so:
+// those that the text is most like, and the others folded.
+function explain(error, findings, text) {
+  const made = advice(error, "Many causes");
   const like = rank(BOOK, text);
   const lines = findings
     .map(({ case: one, messages }) => ({
@@ -146,16 +151,13 @@ function explain({ title, cause, do: action, command }, findings, text) {
 }
 
 // A message that no case is about: what to do, why, and how we know.
-function reply({ title, cause, do: action, command, link: address, known }) {
+function reply(error) {
+  const { link: address, known } = error;
   const how =
     known === "read" ? "Read there, not run" : `We ran it: ${known.replace(/^run, /, "")}`;
-  return element(
-    "section",
-    "finding general",
-    act(action, ":"),
-    element("pre", "", command.trim()),
-    element("p", "mark", "No case, but an answer"),
-    element("p", "", element("strong", "", title), ". ", ...prose(cause)),
+  return advice(
+    error,
+    "No case, but an answer",
     element("p", "", "See ", link(address, new URL(address).pathname.slice(1)), `. ${how}.`),
   );
 }
