@@ -21,9 +21,9 @@ import pytest
 from jupyter_client.manager import KernelManager
 from nbval.plugin import IPyNbCell
 
-from casebook.authoring.chapters import Cell, Chapter, at
 from casebook.cells.header import Header
 from casebook.cells.notebook import Receipt
+from casebook.chapters import Cell, Chapter, at
 from casebook.environments import create, gpu
 from casebook.environments.build import build
 from casebook.errors import EnvironmentFailure, MissingPython

@@ -188,7 +188,7 @@ class Finding:
         return WORST_FIRST.index(self.status), kind
 
 
-# Written by `python -m casebook facts` from notebooks/NN-name.yml. Edit there.
+# Written by `casebook facts` from notebooks/NN-name.yml. Edit there.
 TABLE = r"""
 {
  "cases": [

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from casebook.authoring import chapters
-from casebook.authoring.chapters import Chapter
-from casebook.authoring.exercises import Exercise, exercises
-from casebook.authoring.grading.answers import YOURS
+from casebook import chapters
+from casebook.chapters import Chapter
+from casebook.chapters.exercises import Exercise, exercises
+from casebook.teaching.grading.answers import YOURS
 
 BOOKS = [book for book in chapters.load() if exercises(book)]
 

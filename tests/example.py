@@ -9,9 +9,9 @@ import pytest
 import yaml
 from helpers import cell
 
-from casebook.authoring.chapters import Chapter
 from casebook.authoring.execute import execute
 from casebook.authoring.publish import with_card
+from casebook.chapters import Chapter
 from casebook.environments import gpu
 
 FACTS = {

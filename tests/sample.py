@@ -15,9 +15,8 @@ from helpers import ROOT
 from jsonschema import Draft202012Validator, FormatChecker
 
 from casebook.authoring import publish
-from casebook.authoring.chapters import Chapter
-from casebook.authoring.facts import schema
-from casebook.authoring.releases import evidence
+from casebook.chapters import Chapter, evidence
+from casebook.chapters.facts import schema
 
 ADDED = ROOT / "tests/site/sample"
 SAMPLE, MARKED, LOST = "notebooks/98-sample", "notebooks/97-markup", "book/lost"

@@ -1,60 +1,127 @@
-"""Commands on the book's own chapters: each prints what a module here has done or found."""
+"""The commands for authors: their parsers, and what each runs."""
 
+import argparse
 import sys
-from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from casebook.authoring import chapters, lab, publish, workshop
-from casebook.authoring.checks import problems
-from casebook.cells.repository import ROOT, notebooks
-from casebook.errors import CasebookError
+from casebook.cells.repository import ROOT
+from casebook.commands import command
+
+if TYPE_CHECKING:
+    from casebook.commands import Commands
 
 
-def check(names: Sequence[str]) -> int:
-    """Print the problems of chapters as they are stored; returns 1 for any."""
-    books = chapters.load(names)
-    found = [problem for book in books for problem in problems(book)]
-    numbers = [path.name[:2] for path in notebooks()]
-    for number in sorted({one for one in numbers if numbers.count(one) > 1}):
-        found.append(
-            f"{numbers.count(number)} chapters have the number {number}; rename all but one"
+def add(commands: "Commands") -> None:
+    """Add the commands for authors."""
+    new = command(commands, "new", "begin a case: notebook, yml, table of contents")
+    new.add_argument("slug", metavar="NAME", help="such as lost-stream, or 42-lost-stream")
+    new.set_defaults(run=_new)
+
+    pin = command(commands, "pin", "complete the pins of a chapter's environments")
+    pin.add_argument("name", metavar="CHAPTER", help="or a script or cell to print; - for stdin")
+    pin.add_argument(
+        "--as-of", choices=["release"], help="with packages of the day of the first one's release"
+    )
+    pin.set_defaults(run=_pin, needs_book=False)
+
+    prepare = command(commands, "prepare", "create the chapters' environments", chapters=True)
+    prepare.add_argument(
+        "--all", action="store_true", help="without a GPU, create those of GPU cells too"
+    )
+    prepare.add_argument(
+        "--into", metavar="FOLDER", type=Path, help="a folder that all users share"
+    )
+    prepare.set_defaults(run=_prepare)
+
+    execute = command(
+        commands, "execute", "run chapters; store outputs and receipts", chapters=True
+    )
+    execute.set_defaults(run=_execute)
+
+    confirm = command(
+        commands, "confirm", "run chapters on another GPU model; add to receipts", chapters=True
+    )
+    confirm.set_defaults(run=_confirm)
+
+    check = command(commands, "check", "check chapters as stored; runs nothing", chapters=True)
+    check.set_defaults(run=_check)
+
+    command(commands, "facts", "write cards and doctor's table").set_defaults(run=_facts)
+
+    versions = command(
+        commands, "versions", "run the cases over releases of their libraries", chapters=True
+    )
+    versions.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Dask scheduler; `gpus`: a worker on each GPU of this machine",
+    )
+    versions.add_argument(
+        "--release", metavar="VERSION", help="only this one; `newest`: of each library"
+    )
+    for day, text in (("release", "release"), ("today", "today, resolved anew")):
+        versions.add_argument(
+            f"--as-of-{day}",
+            action="store_const",
+            const=day,
+            dest="as_of",
+            help=f"only with the packages as of {text}",
         )
-    if not names and not any(map(unreadable, books)):
-        found += publish.table_differences()
-    cells = sum(len(book.cells) for book in books)
-    pending = sum(len(book.pending) for book in books)
-    summary = f"{len(books)} chapters, {cells} cells: outputs match their receipts"
-    summary += f"; {pending} cells wait for a GPU" if pending else ""
-    print("\n".join(found) or summary)
-    return bool(found)
+    versions.set_defaults(run=_versions)
 
 
-def unreadable(book: chapters.Chapter) -> bool:
-    """Whether a chapter has no facts that can be read, which its own problems say."""
-    try:
-        return not book.facts
-    except CasebookError:
-        return True
+def _new(options: argparse.Namespace) -> int:
+    from casebook.authoring.new import new
+
+    return new(options.slug)
 
 
-def make_workshop(folder: Path | None) -> int:
-    folder = folder or workshop.FOLDER
-    paths = workshop.write(chapters.load(), folder)
-    print(f"{len(paths)} chapters without solutions and outputs: {folder}")
-    return 0
+def _pin(options: argparse.Namespace) -> int:
+    if options.name == "-" or Path(options.name).is_file():
+        from casebook.environments.pin import pin as pin_text
+
+        return pin_text(options.name)
+    from casebook.authoring.pin import pin
+
+    return pin(options.name, options.as_of)
 
 
-def copies_for_lab() -> int:
-    """Make the reader's missing copies and print their folder, for JupyterLab; notes to stderr."""
-    folder = lab.folder()
-    for path, note in lab.copy(chapters.load(), folder).items():
-        print(f"{path}: {note}", file=sys.stderr)
-    print(folder)
-    return 0
+def _prepare(options: argparse.Namespace) -> int:
+    from casebook.authoring.prepare import prepare
+
+    return prepare(options.names, options.all, options.into)
 
 
-def publish_facts() -> int:
-    """Write the cards and the doctor's table from the facts; prints the files that changed."""
-    for path in publish.publish(chapters.load()):
+def _execute(options: argparse.Namespace) -> int:
+    from casebook.authoring.execute import command as execute
+
+    return execute(options.names)
+
+
+def _confirm(options: argparse.Namespace) -> int:
+    from casebook.authoring.confirm import confirm
+
+    return confirm(options.names)
+
+
+def _check(options: argparse.Namespace) -> int:
+    from casebook.authoring.check import check
+
+    return check(options.names)
+
+
+def _facts(options: argparse.Namespace) -> int:
+    from casebook import chapters
+    from casebook.authoring.publish import publish
+
+    for path in publish(chapters.load()):
         print(path.relative_to(ROOT))
+        sys.stdout.flush()
     return 0
+
+
+def _versions(options: argparse.Namespace) -> int:
+    from casebook.authoring.releases.command import versions
+
+    return versions(options.names, options.release, options.as_of, options.cluster)

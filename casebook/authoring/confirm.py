@@ -1,4 +1,4 @@
-"""`python -m casebook confirm`: chapters on another GPU model than that of their outputs.
+"""`casebook confirm`: chapters on another GPU model than that of their outputs.
 
 No output changes. The receipt gets an entry: GPU, driver, date, and how many cells ended as
 expected. Cells that need more GPUs than there are do not run, and are not counted as ended.
@@ -6,11 +6,10 @@ expected. Cells that need more GPUs than there are do not run, and are not count
 
 from collections.abc import Sequence
 
-from casebook.authoring import chapters, receipts
-from casebook.authoring.chapters import Chapter
+from casebook import chapters
 from casebook.authoring.execute import run, this_gpu
-from casebook.authoring.releases import evidence
 from casebook.cells.notebook import Confirmation
+from casebook.chapters import Chapter, evidence, receipts
 from casebook.environments.gpu import Gpu
 from casebook.errors import CasebookError
 

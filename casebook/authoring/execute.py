@@ -18,12 +18,11 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
-from casebook.authoring import publish, receipts
-from casebook.authoring.chapters import Chapter, load
+from casebook.authoring import publish
 from casebook.authoring.checks.code import written_problems
-from casebook.authoring.releases import evidence
 from casebook.cells.notebook import Receipt
 from casebook.cells.repository import ROOT
+from casebook.chapters import Chapter, evidence, load, receipts
 from casebook.environments import gpu
 from casebook.errors import CasebookError
 

@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from casebook.authoring import publish
-from casebook.authoring.chapters import Chapter
 from casebook.cells.repository import ROOT
+from casebook.chapters import Chapter
 from casebook.errors import WrongUse
 
 TEMPLATE = Path(__file__).with_name("template.ipynb")

@@ -10,12 +10,12 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from casebook.authoring import chapters
-from casebook.authoring.chapters import Chapter
+from casebook import chapters
 from casebook.authoring.releases import index
 from casebook.authoring.releases.resolve import CannotBeInstalled, Question, closure
 from casebook.cells import named
 from casebook.cells.header import Header
+from casebook.chapters import Chapter
 from casebook.environments.wheels import missing_wheels
 from casebook.errors import WrongUse
 

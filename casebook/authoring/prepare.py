@@ -1,4 +1,4 @@
-"""`python -m casebook prepare`: create the environments of the chapters before they are used."""
+"""`casebook prepare`: create the environments of the chapters before they are used."""
 
 import signal
 import time
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from casebook.authoring import chapters
+from casebook import chapters
 from casebook.cells.header import Header
 from casebook.environments import create, gpu
 from casebook.environments.build import build

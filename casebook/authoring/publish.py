@@ -1,4 +1,4 @@
-"""`python -m casebook facts`: what is written from the facts of all cases.
+"""`casebook facts`: what is written from the facts of all cases.
 
 That is the card in the first cell of each notebook, between two comments, and the table in
 casebook/doctor.py, a text. `check` compares both with the facts.
@@ -12,77 +12,14 @@ from typing import Any
 
 from packaging.specifiers import SpecifierSet
 
-from casebook.authoring.chapters import Chapter, load
-from casebook.authoring.facts import PARTS, Fault, Releases, label, shown
 from casebook.cells.repository import ROOT
+from casebook.chapters import Chapter, load
+from casebook.chapters.card import BEGIN, CARD, END, card
+from casebook.chapters.facts import PARTS, Fault, Releases
 
 DOCTOR = ROOT / "casebook" / "doctor.py"
-CARD = re.compile(r"(?s)<!-- card: .*?-->\n.*?<!-- end of the card -->")
 TABLE = re.compile(r'(?s)(\nTABLE = r"""\n).*?(\n""")')
 READ = re.compile(r'combined\("([\w-]+)"')  # the combinations that the doctor looks for
-BEGIN, END = "<!-- card: written from {name}.yml -->", "<!-- end of the card -->"
-HEAD = "| You see | Do | Affected | Fixed in |\n|---|---|---|---|"
-
-
-def card(chapter: Chapter) -> str:
-    """The card of a chapter: a row for each fault, and a line each for what holds for all."""
-    facts = chapter.facts
-    lines = {
-        "Libraries": ", ".join(facts.libraries),
-        "Kind": " · ".join(facts.kind),
-        "Threads": " · ".join(map(thread, facts.threads)),
-        "Needs": chapter.needs(),
-    }
-    return "\n".join(
-        [
-            BEGIN.format(name=chapter.name),
-            HEAD,
-            *map(row, facts.faults),
-            "",
-            *(f"**{key}:** {text}  " for key, text in lines.items() if text),
-            END,
-        ]
-    )
-
-
-def row(fault: Fault) -> str:
-    """One fault as a row of the card."""
-    messages = " or ".join(map(code, fault.messages))
-    cells = (f"{fault.see}: {messages}" if messages else fault.see, fault.do, affected(fault))
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in (*cells, fixed(fault)))} |"
-
-
-def affected(fault: Fault) -> str:
-    """The affected releases of a fault, in words."""
-    beside = f", beside {label(fault.beside[0])} ≥ {fault.beside[1]}" if fault.beside else ""
-    run = fault.where or "; ".join(releases.affected for releases in fault.affected) + beside
-    read = "; ".join(f"{label(package)} {shown(text)}" for package, text in fault.read)
-    return f"{run}. Read, not run: {read}" if read else run
-
-
-def fixed(fault: Fault) -> str:
-    """Where a fault is fixed, in words."""
-    if fault.by_design:
-        return "never, by design"
-    words = [releases.fixed_in for releases in fault.affected] or list(fault.fixed_words)
-    if len(fault.affected) > 1 and not any(releases.fixed for releases in fault.affected):
-        newest = ", ".join(f"{label(one.package)} {one.newest}" for one in fault.affected)
-        return f"not yet in any (newest looked at: {newest})"
-    return "; ".join(words) or "not yet"
-
-
-def code(text: str) -> str:
-    """A text as code in Markdown."""
-    if "`" not in text:
-        return f"`{text}`"
-    fence = "`" * (1 + max(map(len, re.findall("`+", text))))
-    return f"{fence} {text} {fence}"
-
-
-def thread(path: str) -> str:
-    """A link to a thread: `numba/numba/pull/12` is shown as numba PR #12."""
-    _, name, kind, number = path.split("/")
-    return f"[{name} {'PR ' * (kind == 'pull')}#{number}](https://github.com/{path})"
 
 
 def with_card(chapter: Chapter) -> str:
@@ -177,10 +114,10 @@ def card_differences(chapter: Chapter) -> Iterator[str]:
         yield (
             ": its first cell has no card; begin with the lines "
             + BEGIN.format(name=chapter.name)
-            + f" and {END}, then run `python -m casebook facts`"
+            + f" and {END}, then run `casebook facts`"
         )
     elif with_card(chapter) != chapter.first:
-        yield ": the card is not that of the facts; run `python -m casebook facts`"
+        yield ": the card is not that of the facts; run `casebook facts`"
 
 
 def table_differences() -> list[str]:
@@ -188,6 +125,4 @@ def table_differences() -> list[str]:
     text = DOCTOR.read_text("utf-8")
     if with_table(load(), text) == text:
         return []
-    return [
-        "casebook/doctor.py: the table is not that of the facts; run `python -m casebook facts`"
-    ]
+    return ["casebook/doctor.py: the table is not that of the facts; run `casebook facts`"]

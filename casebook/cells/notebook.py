@@ -30,7 +30,7 @@ class Confirmation(TypedDict):
 
 
 class Receipt(TypedDict, total=False):
-    """Which run the outputs come from; casebook/authoring/receipts.py describes the hashes."""
+    """Which run the outputs come from; casebook/chapters/receipts.py describes the hashes."""
 
     gpu: str
     gpus: int

@@ -1,4 +1,4 @@
-"""`python -m casebook pin`: a cell or script with the dependencies of its header completed."""
+"""`casebook pin`: a cell or script with the dependencies of its header completed."""
 
 import dataclasses
 import re

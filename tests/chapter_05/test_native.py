@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from helpers import ROOT, cell, play
 
-from casebook.authoring import chapters
+from casebook import chapters
 from casebook.cells.header import read
 from casebook.environments import build, create, gpu, uv
 from casebook.errors import EnvironmentFailure

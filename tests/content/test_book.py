@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from casebook.authoring import chapters
+from casebook import chapters
 from casebook.authoring.checks import problems
-from casebook.authoring.exercises import exercises
-from casebook.authoring.facts import kinds
 from casebook.cells import repository
 from casebook.cells.repository import ROOT
+from casebook.chapters.exercises import exercises
+from casebook.chapters.facts import kinds
 
 BOOKS = chapters.load()
 TEMPLATE = chapters.at(ROOT / "casebook/authoring/template.ipynb")

@@ -14,11 +14,11 @@ import pytest
 from helpers import ROOT, fake_driver
 from packaging.specifiers import SpecifierSet
 
-from casebook import doctor
-from casebook.authoring import chapters
+from casebook import chapters, doctor
 from casebook.authoring.checks.versions import environment as machine_of
-from casebook.authoring.facts import PARTS
-from casebook.authoring.releases import evidence, index
+from casebook.authoring.releases import index
+from casebook.chapters import evidence
+from casebook.chapters.facts import PARTS
 from casebook.doctor import AFFECTED, AT_RISK, CANNOT_TELL, NOT_AFFECTED, Machine, diagnose
 from casebook.environments import gpu
 from casebook.environments import uv as tool

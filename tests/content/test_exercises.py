@@ -16,8 +16,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
-from casebook.authoring.exercises import exercises
 from casebook.cells.outcome import Raised
+from casebook.chapters.exercises import exercises
 from casebook.environments import gpu
 from casebook.errors import MissingPython, UnexpectedOutcome
 from casebook.execution.script import Outcome, check

@@ -9,8 +9,9 @@ import shutil
 import pytest
 from helpers import ROOT
 
-from casebook.authoring import commands, publish
-from casebook.authoring.chapters import Chapter
+from casebook.__main__ import main
+from casebook.authoring import publish
+from casebook.chapters import Chapter
 
 OLD, NEW = 'pip install "numpy<2.5"', 'pip install "numpy==2.4.*"'
 
@@ -21,10 +22,10 @@ def copy(tmp_path, monkeypatch):
     folder = tmp_path / "notebooks"
     shutil.copytree(ROOT / "notebooks", folder)
     shutil.copy(ROOT / "casebook/doctor.py", tmp_path)
-    for name in ("book", "native", "casebook"):  # which the notebooks link
+    for name in ("_toc.yml", "book", "native", "casebook"):  # the notebooks link to some
         (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.setattr("casebook.cells.repository.ROOT", tmp_path)
-    monkeypatch.setattr(commands, "ROOT", tmp_path)
+    monkeypatch.setattr("casebook.authoring.commands.ROOT", tmp_path)
     monkeypatch.setattr(publish, "DOCTOR", tmp_path / "doctor.py")
     return folder
 
@@ -32,15 +33,15 @@ def copy(tmp_path, monkeypatch):
 def test_a_changed_fact_reaches_card_and_doctor_by_one_command(copy, capsys):
     facts = copy / "18-numpy-2.5.yml"
     facts.write_text(facts.read_text("utf8").replace(f"'`{OLD}`'", f"'`{NEW}`'"), "utf8")
-    assert commands.check(["18"]) == 1
-    assert "the card is not that of the facts; run `python -m casebook facts`" in said(capsys)
+    assert main(["check", "18"]) == 1
+    assert "the card is not that of the facts; run `casebook facts`" in said(capsys)
     publish_one(copy)
-    assert commands.check(["18"]) == 0
-    assert commands.check([]) == 1
+    assert main(["check", "18"]) == 0
+    assert main(["check"]) == 1
     assert "casebook/doctor.py: the table is not that of the facts" in said(capsys)
-    assert commands.publish_facts() == 0
+    assert main(["facts"]) == 0
     assert said(capsys).split() == ["doctor.py"]
-    assert commands.check([]) == 0
+    assert main(["check"]) == 0
     assert f"| `{NEW}` |" in Chapter(copy / "18-numpy-2.5.ipynb").first
     assert json.dumps(NEW) in (copy.parent / "doctor.py").read_text("utf8")
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from casebook.authoring import chapters, receipts
+from casebook import chapters
+from casebook.chapters import receipts
 from casebook.execution import modules
 
 BOOKS = chapters.load()

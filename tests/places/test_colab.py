@@ -15,7 +15,7 @@ from helpers import ROOT
 from jupyter_client.manager import run_kernel
 from packaging.specifiers import SpecifierSet
 
-from casebook.authoring import chapters
+from casebook import chapters
 from casebook.cells.repository import ADDRESS
 from casebook.environments import uv
 from casebook.magics import NO_GPU

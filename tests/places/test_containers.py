@@ -17,8 +17,8 @@ from helpers import ROOT, wait_until
 from IPython.core.inputtransformer2 import TransformerManager
 from packaging.specifiers import SpecifierSet
 
+from casebook import chapters
 from casebook.__main__ import arguments
-from casebook.authoring import chapters
 from casebook.environments import uv
 from casebook.execution.modules import FOLDERS, imported
 

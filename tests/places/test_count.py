@@ -115,4 +115,4 @@ def test_an_environment_that_was_not_prepared_changes_no_output(run, tmp_path, s
     packages = subprocess.check_output([uv.executable(), "cache", "dir"], text=True).strip()
     status, text = run({"XDG_CACHE_HOME": str(tmp_path / "cache"), "UV_CACHE_DIR": packages})
     assert status == 0, text
-    assert "for 1 environment that `python -m casebook prepare` would have made before" in text
+    assert "for 1 environment that `casebook prepare` would have made before" in text

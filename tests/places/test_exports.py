@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from casebook.authoring import chapters
+from casebook import chapters
 from casebook.environments import create, store, uv
 from casebook.errors import EnvironmentFailure
 from casebook.execution.export import export

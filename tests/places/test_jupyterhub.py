@@ -18,8 +18,8 @@ import nbformat
 import pytest
 from helpers import ROOT
 
-from casebook.authoring.chapters import load
-from casebook.authoring.receipts import gpu_pins
+from casebook.chapters import load
+from casebook.chapters.receipts import gpu_pins
 from casebook.environments import uv
 from casebook.magics import NO_GPU
 

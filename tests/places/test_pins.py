@@ -6,10 +6,11 @@ import subprocess
 import pytest
 
 import bootstrap
-from casebook.authoring import chapters, wheelhouse
+from casebook import chapters
 from casebook.environments import uv
 from casebook.environments.wheels import missing_wheels
 from casebook.errors import DownloadFailure
+from casebook.teaching import wheelhouse
 
 HEADERS = [header for book in chapters.load() for header in book.headers(gpu=True)]
 

@@ -9,10 +9,10 @@ import sys
 import pytest
 from helpers import ROOT, play, wheel
 
-from casebook.authoring import wheelhouse
 from casebook.cells.header import Header
 from casebook.environments import create, uv
 from casebook.errors import CasebookError, EnvironmentFailure
+from casebook.teaching import wheelhouse
 
 NO_INDEX = {"UV_NO_INDEX": "1", "PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": "/dev/null"}
 

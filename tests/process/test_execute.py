@@ -10,9 +10,9 @@ import pytest
 from example import H200, SOURCES, execute_here, write_chapter
 from helpers import ROOT, cell, planted
 
-from casebook.authoring import confirm, execute, receipts
-from casebook.authoring.chapters import Chapter
+from casebook.authoring import confirm, execute
 from casebook.authoring.checks import problems
+from casebook.chapters import Chapter, receipts
 from casebook.environments import create, gpu
 from casebook.errors import CasebookError, EnvironmentFailure
 from casebook.execution.modules import FOLDERS

@@ -8,13 +8,13 @@ import psutil
 import pytest
 from attempts import answers, attempts, written
 
+from casebook import chapters
 from casebook.__main__ import main
-from casebook.authoring import chapters
-from casebook.authoring.exercises import exercises
-from casebook.authoring.grading import answers as grading
-from casebook.authoring.grading import sandbox
-from casebook.authoring.grading.answers import RESTORE, YOURS, Row, praise, restored, verdict
-from casebook.authoring.workshop import encoded, unsolved
+from casebook.chapters.exercises import exercises
+from casebook.teaching.grading import answers as grading
+from casebook.teaching.grading import sandbox
+from casebook.teaching.grading.answers import RESTORE, YOURS, Row, praise, restored, verdict
+from casebook.teaching.workshop import encoded, unsolved
 
 BOOKS = {book.name[:2]: book for book in chapters.load() if exercises(book)}
 

@@ -10,8 +10,8 @@ import pytest
 from helpers import ROOT
 from hypothesis import strategies as st
 
-from casebook.authoring.hunt import child, command, report, search, targets
-from casebook.authoring.hunt.targets import Target
+from casebook.hunt import child, command, report, search, targets
+from casebook.hunt.targets import Target
 
 SIDE = """
 import os, time
@@ -164,7 +164,7 @@ def test_a_fault_of_chapter_6_is_found_again_without_a_gpu():
 
 
 def test_every_target_can_be_loaded_and_has_its_side():
-    rules = (ROOT / "casebook/authoring/hunt/documented.yml").read_text()
+    rules = (ROOT / "casebook/hunt/documented.yml").read_text()
     for name in targets.NAMES:
         target = targets.load(name)
         side = (target.side or name).replace("-", "_")

@@ -8,7 +8,8 @@ from types import SimpleNamespace
 import pytest
 from helpers import ROOT, gone, process_ids, wait_until
 
-from casebook.authoring import chapters, prepare
+from casebook import chapters
+from casebook.authoring import prepare
 from casebook.environments import gpu
 from casebook.errors import DownloadFailure, EnvironmentFailure, MissingPython
 

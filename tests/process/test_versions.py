@@ -16,13 +16,14 @@ from example import write_case
 from helpers import cell, fake_driver, wheel
 
 from casebook.authoring.checks.evidence import evidence_problems
-from casebook.authoring.releases import command, evidence, index
-from casebook.authoring.releases.evidence import Entry, Run
+from casebook.authoring.releases import command, index
 from casebook.authoring.releases.executor import team
 from casebook.authoring.releases.index import Release
 from casebook.authoring.releases.probe import Probe
 from casebook.authoring.releases.worker import Job, perform
 from casebook.cells.header import read
+from casebook.chapters import evidence
+from casebook.chapters.evidence import Entry, Run
 from casebook.errors import CasebookError
 
 HERE = f"3.{sys.version_info[1]}"

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from helpers import ROOT
 
-from casebook.authoring.chapters import load
+from casebook.chapters import load
 
 
 def pastes(name):

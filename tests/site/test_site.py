@@ -13,10 +13,8 @@ from bs4 import BeautifulSoup
 from helpers import ROOT
 from sample import ADDED, MARKED, SAMPLE
 
-from casebook.authoring import receipts
-from casebook.authoring.chapters import Chapter, load
-from casebook.authoring.releases import evidence
 from casebook.cells.header import read
+from casebook.chapters import Chapter, evidence, load, receipts
 from casebook.errors import EnvironmentFailure
 from casebook.execution.script import check, run
 

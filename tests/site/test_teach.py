@@ -6,9 +6,9 @@ import pytest
 from bs4 import BeautifulSoup
 from helpers import ROOT
 
-from casebook.authoring import chapters
-from casebook.authoring.exercises import exercises
-from casebook.authoring.workshop import passages
+from casebook import chapters
+from casebook.chapters.exercises import exercises
+from casebook.chapters.questions import passages
 
 LONG = chapters.load(["0"])
 PLAN = (ROOT / "book/workshop.md").read_text("utf8")

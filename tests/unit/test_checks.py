@@ -11,10 +11,9 @@ from helpers import cell, planted
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from casebook import doctor
-from casebook.authoring import receipts
-from casebook.authoring.chapters import Chapter
 from casebook.authoring.checks import figures, problems
 from casebook.authoring.publish import with_card
+from casebook.chapters import Chapter, receipts
 from casebook.errors import WrongUse
 
 NAME = "08-example"

@@ -11,14 +11,14 @@ import yaml
 from example import write_case
 from helpers import cell
 
-from casebook.authoring.chapters import load
 from casebook.authoring.checks import problems
-from casebook.authoring.releases import evidence, index, probe
-from casebook.authoring.releases.evidence import Entry, Run
+from casebook.authoring.releases import index, probe
 from casebook.authoring.releases.index import Release
 from casebook.authoring.releases.worker import meaning
 from casebook.cells.header import BLOCK, Header, read
 from casebook.cells.outcome import Raised
+from casebook.chapters import evidence, load
+from casebook.chapters.evidence import Entry, Run
 from casebook.errors import CasebookError, EnvironmentFailure
 from casebook.execution.script import Outcome
 

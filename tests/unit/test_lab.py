@@ -9,10 +9,10 @@ import pytest
 from example import write_chapter
 from jupyter_client.manager import start_new_kernel
 
+from casebook import chapters
 from casebook.__main__ import main
-from casebook.authoring import chapters
-from casebook.authoring.chapters import Chapter
-from casebook.authoring.lab import START, copy
+from casebook.chapters import Chapter
+from casebook.teaching.lab import START, copy
 
 
 @contextmanager

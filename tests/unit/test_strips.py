@@ -7,8 +7,8 @@ import pytest
 from bs4 import BeautifulSoup
 from helpers import ROOT
 
-from casebook.authoring.releases import evidence
-from casebook.authoring.releases.evidence import Row
+from casebook.chapters import evidence
+from casebook.chapters.evidence import Row
 
 SIGNS = {
     "x": "reproduced",

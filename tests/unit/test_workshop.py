@@ -11,13 +11,13 @@ from dataclasses import replace
 import nbformat
 import pytest
 
+from casebook import chapters
 from casebook.__main__ import main
-from casebook.authoring import chapters
-from casebook.authoring.chapters import Chapter
-from casebook.authoring.publish import CARD
-from casebook.authoring.workshop import ASK, MARK, asked, passages, unsolved, write
+from casebook.chapters import Chapter
+from casebook.chapters.card import CARD
 from casebook.errors import CasebookError
 from casebook.execution.replay import framed
+from casebook.teaching.workshop import ASK, MARK, asked, passages, unsolved, write
 
 BOOKS = chapters.load()
 # Shown by a cell, and no result: names and sizes, what is expected, a table with both answers.
@@ -203,7 +203,7 @@ def test_a_second_call_changes_nothing_and_work_is_not_overwritten(tmp_path):
 
 
 def test_the_command(tmp_path, capsys):
-    assert main(["workshop", str(tmp_path)]) == 0
+    assert main(["workshop", "--into", str(tmp_path)]) == 0
     said = f"{len(BOOKS)} chapters without solutions and outputs: {tmp_path}\n"
     assert capsys.readouterr().out == said
     assert sorted(path.name for path in tmp_path.iterdir()) == [book.path.name for book in BOOKS]

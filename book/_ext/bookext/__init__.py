@@ -1,7 +1,7 @@
 """The book's own Sphinx extension. One feature per module or package, each with its own
 `setup(app)`.
 
-Notebooks are read through `casebook.authoring.chapters` and `casebook.cells.header` only.
+Notebooks are read through `casebook.chapters` and `casebook.cells.header` only.
 """
 
 from sphinx.application import Sphinx

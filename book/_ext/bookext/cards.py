@@ -6,8 +6,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from casebook.authoring.chapters import Chapter
-from casebook.authoring.facts import Fault, kinds
+from casebook.chapters import Chapter
+from casebook.chapters.facts import Fault, kinds
 
 from . import libraries, notebook
 

@@ -1,6 +1,6 @@
 """What was hunted, for the status page: a table and a picture, through the directive `hunts`.
 
-`python -m casebook hunt` stores the data in book/hunts.json.
+`casebook hunt` stores the data in book/hunts.json.
 """
 
 import html

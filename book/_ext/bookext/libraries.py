@@ -11,8 +11,8 @@ from pathlib import Path
 
 import yaml
 
-from casebook.authoring.chapters import Chapter
-from casebook.authoring.facts import Fault, label
+from casebook.chapters import Chapter
+from casebook.chapters.facts import Fault, label
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-from casebook.authoring.chapters import Cell, Chapter
+from casebook.chapters import Cell, Chapter
 
 read = functools.cache(Chapter)  # by path: a build reads each notebook once
 

@@ -5,9 +5,9 @@ from html import escape
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from casebook.authoring.chapters import Chapter
-from casebook.authoring.receipts import receipt_problems
 from casebook.cells.notebook import gpus_of
+from casebook.chapters import Chapter
+from casebook.chapters.receipts import receipt_problems
 
 from . import notebook
 

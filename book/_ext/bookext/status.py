@@ -6,9 +6,9 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from casebook.authoring.chapters import Chapter
-from casebook.authoring.receipts import receipt_problems
 from casebook.cells.notebook import Confirmation
+from casebook.chapters import Chapter
+from casebook.chapters.receipts import receipt_problems
 
 from . import notebook
 

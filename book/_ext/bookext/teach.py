@@ -1,7 +1,7 @@
 """The instructor notes, through directives that name a chapter: `needs`, `questions`, `mistakes`.
 
 The questions and their answers are the passages that the chapter marks as telling a result
-(casebook/authoring/workshop.py); the mistakes are the wrong answers that the tests of the exercises
+(casebook/chapters/questions.py); the mistakes are the wrong answers that the tests of the exercises
 try (`answers` in NN-name.yml). So the notes say what the chapters say.
 """
 
@@ -12,10 +12,10 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from casebook.authoring import chapters
-from casebook.authoring.exercises import Exercise, exercises
-from casebook.authoring.workshop import passages
+from casebook import chapters
 from casebook.cells.notebook import gpus_of
+from casebook.chapters.exercises import Exercise, exercises
+from casebook.chapters.questions import passages
 
 from . import notebook
 

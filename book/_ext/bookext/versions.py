@@ -14,9 +14,8 @@ from packaging.version import Version
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from casebook.authoring.chapters import Chapter
-from casebook.authoring.releases import evidence
-from casebook.authoring.releases.evidence import Row
+from casebook.chapters import Chapter, evidence
+from casebook.chapters.evidence import Row
 
 from . import notebook
 

@@ -6,7 +6,6 @@ the chapter's name.
 
 from collections.abc import Iterator
 
-from casebook.authoring.chapters import Chapter
 from casebook.authoring.checks.card import card_problems
 from casebook.authoring.checks.code import code_problems
 from casebook.authoring.checks.evidence import evidence_problems
@@ -14,8 +13,8 @@ from casebook.authoring.checks.exercises import exercise_problems
 from casebook.authoring.checks.page import page_problems
 from casebook.authoring.checks.prose import prose_problems
 from casebook.authoring.checks.versions import version_problems
-from casebook.authoring.receipts import receipt_problems
-from casebook.authoring.releases import evidence
+from casebook.chapters import Chapter, evidence
+from casebook.chapters.receipts import receipt_problems
 from casebook.errors import CasebookError
 
 CHECKS = (

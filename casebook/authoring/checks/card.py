@@ -7,11 +7,11 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from casebook import doctor
-from casebook.authoring.chapters import Chapter
 from casebook.authoring.checks.code import MEASURES
-from casebook.authoring.facts import PARTS, Fault, Releases, label
 from casebook.authoring.publish import card_differences
-from casebook.authoring.releases import evidence, probe
+from casebook.authoring.releases import probe
+from casebook.chapters import Chapter, evidence
+from casebook.chapters.facts import PARTS, Fault, Releases, label
 
 LOUD = {"crash", "does not start"}  # kinds of trouble with a message
 # Names on a card, and the package (for some, -cu12 or the like follows) or module of a cell.

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from casebook.authoring.chapters import MACHINE_PATH, Cell, Chapter
 from casebook.cells import line
+from casebook.chapters import MACHINE_PATH, Cell, Chapter
 
 WIDTH, LINES = 88, 25
 ANSWERS = {"check", "solution"}

@@ -6,16 +6,16 @@ What a single row may look like is in releases/versions.schema.json, and checked
 from collections import Counter
 from collections.abc import Iterator
 
-from casebook.authoring.chapters import Chapter
-from casebook.authoring.releases import evidence, index
-from casebook.authoring.releases.evidence import Entry
+from casebook.authoring.releases import index
 from casebook.authoring.releases.index import Release
 from casebook.authoring.releases.probe import Probe, libraries, probes, question
+from casebook.chapters import Chapter, evidence
+from casebook.chapters.evidence import Entry
 
 
 def evidence_problems(chapter: Chapter) -> Iterator[str]:
     """Ends of sentences about rows that are wrong, there twice, or missing."""
-    remedy = f"run `python -m casebook versions {chapter.name[:2]}`"
+    remedy = f"run `casebook versions {chapter.name[:2]}`"
     listed = index.stored(chapter.path.parent)
     probed = {library: probes(chapter, library) for library in libraries(chapter)}
     rows = Counter[tuple[str, str, str]]()

@@ -4,8 +4,8 @@ import re
 import symtable
 from collections.abc import Collection, Iterator
 
-from casebook.authoring.chapters import Cell, Chapter
-from casebook.authoring.exercises import ROLES, Exercise, exercises, role
+from casebook.chapters import Cell, Chapter
+from casebook.chapters.exercises import ROLES, Exercise, exercises, role
 
 
 def exercise_problems(chapter: Chapter) -> Iterator[str]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from packaging.requirements import Requirement
 
-from casebook.authoring.chapters import Chapter
 from casebook.authoring.checks.card import INSTALLED, let_in
-from casebook.authoring.facts import Fault
+from casebook.chapters import Chapter
+from casebook.chapters.facts import Fault
 
 NOW = "## If you have this now\n"
 BLOCK = re.compile(r"(?ms)^```(\w*)\n(.*?)^```$")

@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterator
 
 from casebook import doctor
-from casebook.authoring.chapters import CLAIMS, Chapter
 from casebook.authoring.checks import figures
-from casebook.authoring.exercises import exercises
-from casebook.authoring.publish import CARD
-from casebook.authoring.releases import evidence
+from casebook.chapters import CLAIMS, Chapter, evidence
+from casebook.chapters.card import CARD
+from casebook.chapters.exercises import exercises
 
 CODE = re.compile(r"(?s)```.*?```|`[^`]*`")
 DRAWING = re.compile(r"(?s)<svg.*?</svg>")

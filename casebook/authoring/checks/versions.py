@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from casebook import doctor
-from casebook.authoring.chapters import Chapter
-from casebook.authoring.releases import evidence, probe
+from casebook.authoring.releases import probe
+from casebook.chapters import Chapter, evidence
 
 EXPECTED = {
     doctor.AFFECTED: evidence.REPRODUCED,

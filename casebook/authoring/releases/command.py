@@ -1,19 +1,19 @@
-"""`python -m casebook versions`: resolve and run what is missing or stale, store each result."""
+"""`casebook versions`: resolve and run what is missing or stale, store each result."""
 
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from casebook.authoring.chapters import Chapter
-from casebook.authoring.chapters import load as chapters
-from casebook.authoring.releases import evidence, index
-from casebook.authoring.releases.evidence import Entry, Run
+from casebook.authoring.releases import index
 from casebook.authoring.releases.executor import Each, team
 from casebook.authoring.releases.probe import Probe, libraries, probes, question
 from casebook.authoring.releases.progress import Progress
 from casebook.authoring.releases.resolve import Question, resolve
 from casebook.authoring.releases.worker import Job, perform
+from casebook.chapters import Chapter, evidence
+from casebook.chapters import load as chapters
+from casebook.chapters.evidence import Entry, Run
 from casebook.environments import gpu
 from casebook.errors import CasebookError
 

@@ -18,8 +18,8 @@ from packaging.tags import Tag, compatible_tags, cpython_tags
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
-from casebook.authoring.releases.evidence import write
 from casebook.authoring.releases.resolve import compile_closure
+from casebook.chapters.evidence import write
 from casebook.errors import CasebookError, EnvironmentFailure
 
 # The first that has a wheel is taken: most machines with a GPU have 3.12.

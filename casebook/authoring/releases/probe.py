@@ -23,17 +23,17 @@ from dataclasses import asdict, dataclass, replace
 
 from packaging.requirements import Requirement
 
-from casebook.authoring.chapters import Chapter
-from casebook.authoring.releases.evidence import (
+from casebook.authoring.releases.resolve import Question
+from casebook.cells.header import BLOCK, Header
+from casebook.cells.outcome import describe, matches
+from casebook.cells.stamp import digest
+from casebook.chapters import Chapter
+from casebook.chapters.evidence import (
     DIFFERENT,
     LEVELS,
     NOT_REPRODUCED,
     REPRODUCED,
 )
-from casebook.authoring.releases.resolve import Question
-from casebook.cells.header import BLOCK, Header
-from casebook.cells.outcome import describe, matches
-from casebook.cells.stamp import digest
 from casebook.errors import CasebookError
 from casebook.execution.script import Outcome
 

@@ -14,8 +14,8 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from casebook.authoring.releases.evidence import DIFFERENT, NO_PYTHON, Run, today
 from casebook.authoring.releases.probe import Probe, judge
+from casebook.chapters.evidence import DIFFERENT, NO_PYTHON, Run, today
 from casebook.environments import gpu, uv
 from casebook.environments.create import make
 from casebook.environments.store import cache, file_lock

@@ -1,4 +1,4 @@
-"""%%pinned cells as files, as `python -m casebook export` prints them.
+"""%%pinned cells as files, as `casebook export` prints them.
 
 Below each cell that can leave its notebook there is a link to save the file and a button to copy
 it; the directive `exported` gives the link on any page.
@@ -11,7 +11,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from casebook.authoring.chapters import Cell, Chapter
+from casebook.chapters import Cell, Chapter
 from casebook.errors import CasebookError
 from casebook.execution.export import export
 

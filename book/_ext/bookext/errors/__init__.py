@@ -15,8 +15,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from casebook.authoring import publish
-from casebook.authoring.chapters import Chapter
+from casebook.chapters import Chapter, card
 
 from .. import libraries, notebook
 from .general import answers, general
@@ -151,8 +150,8 @@ def case(chapter: Chapter) -> dict[str, Any]:
             "see": fault.see,
             "do": fault.do,
             "heard": list(fault.heard),
-            "affected": publish.affected(fault),
-            "fixed": publish.fixed(fault),
+            "affected": card.affected(fault),
+            "fixed": card.fixed(fault),
         }
         for fault in chapter.facts.faults
     }

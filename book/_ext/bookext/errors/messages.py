@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from casebook.authoring.chapters import Cell, Chapter
 from casebook.cells.header import Header
+from casebook.chapters import Cell, Chapter
 
 from .. import libraries
 from .general import General, general

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from casebook.authoring.chapters import Cell, Chapter
+from casebook.chapters.chapter import Cell, Chapter
 
 ROLES = "exercise", "check", "solution"
 BEGINS = re.compile(r"(?m)^\*\*(\d+)\. ")

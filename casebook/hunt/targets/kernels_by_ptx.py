@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from casebook.authoring.hunt.targets import kernels
+from casebook.hunt.targets import kernels
 
 SMALL = ["int8", "int16", "int32", "uint8", "uint16", "uint32"]
 ONE = ["abs({})", "~{}", "-{}", "+{}", "not {}", "int({})", "bool({})", "math.floor({})",

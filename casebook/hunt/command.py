@@ -1,4 +1,4 @@
-"""`python -m casebook hunt`: rounds of a search at once, continued where it was interrupted."""
+"""`casebook hunt`: rounds of a search at once, continued where it was interrupted."""
 
 import concurrent.futures
 import json
@@ -8,15 +8,15 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from casebook.authoring.hunt import report, targets
-from casebook.authoring.hunt.child import Verdict
-from casebook.authoring.hunt.search import Difference, Round, search
-from casebook.authoring.releases import evidence
 from casebook.cells.repository import HUNTS, ROOT
 from casebook.cells.stamp import digest
+from casebook.chapters import evidence
 from casebook.environments import create, gpu
 from casebook.environments.store import cache
 from casebook.errors import WrongUse
+from casebook.hunt import report, targets
+from casebook.hunt.child import Verdict
+from casebook.hunt.search import Difference, Round, search
 
 ROUND = 250  # programs
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from casebook.authoring.hunt.targets import kernels_by_ptx, numba_kernels
+from casebook.hunt.targets import kernels_by_ptx, numba_kernels
 
 TARGET = replace(
     numba_kernels.TARGET,

@@ -1,7 +1,7 @@
 """The kernels of the target `kernels`, compiled by numba-cuda."""
 
-from casebook.authoring.hunt.targets import Target
-from casebook.authoring.hunt.targets.kernels import COMMON, FRAME, programs
+from casebook.hunt.targets import Target
+from casebook.hunt.targets.kernels import COMMON, FRAME, programs
 
 TARGET = Target(
     "kernels of numba-cuda against Python",

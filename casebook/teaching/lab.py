@@ -11,8 +11,8 @@ from typing import Any
 
 import nbformat
 
-from casebook.authoring.chapters import Chapter
 from casebook.cells.stamp import digest
+from casebook.chapters import Chapter
 from casebook.environments.store import write_atomically
 
 START = "00-start.ipynb"

@@ -30,8 +30,8 @@ from typing import Any, TypeVar
 import fastjsonschema
 from packaging.version import Version
 
-from casebook.authoring.chapters import Chapter
 from casebook.cells.stamp import digest
+from casebook.chapters.chapter import Chapter
 from casebook.environments.store import explain_disk_errors, write_atomically
 from casebook.errors import CasebookError
 

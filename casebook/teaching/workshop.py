@@ -2,30 +2,26 @@
 
 Solutions, outputs, receipts, *If you have this now*, *How we know*, references and the messages in
 headers are left out, and checks are encoded. Every passage is left out that the notebook marks as
-telling a result. In a Markdown cell `<!-- result: What will it print? -->` begins such a passage;
-it ends at the next heading, at `<!-- next -->`, or with the cell. The question takes its place. At
-the beginning of a cell the passage is about the code cell above, so there the question moves in
-front of that one. A mark that begins a line stands alone in it, or Markdown would not see the rest
-of the line.
+telling a result (chapters/questions.py). The question takes its place, or moves in front of the
+code cell above where the passage is about that one.
 """
 
 import base64
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
-from casebook.authoring.chapters import CLAIMS, Chapter
 from casebook.cells.line import without_match
 from casebook.cells.repository import ROOT
+from casebook.chapters import CLAIMS, Chapter
+from casebook.chapters.questions import HEADING, MARK, passages
 from casebook.errors import CasebookError
 
 FOLDER = ROOT / "_build" / "workshop"
-MARK = re.compile(r"<!-- (?:(?P<told>result)(?:: (?P<question>.*?))?|next) -->[ \n]?", re.DOTALL)
-HEADING = re.compile(r"(?m)^#{1,6} ")
 # These sections tell how cells end.
 TELLS = re.compile(r"(?m)^## (?:If you have this now|How we know|References)$")
 ASK = "**Before you run it:**"
@@ -61,20 +57,6 @@ def unsolved(notebook: NotebookNode) -> NotebookNode:
             cell.source = without_verdicts(TELLS.split(cell.source)[0]).strip()
     copy.cells = [cell for cell in kept if cell.source]
     return copy
-
-
-def passages(text: str) -> Iterator[tuple[str | None, str]]:
-    """Pieces of a Markdown cell, in order: (None, what stays), or (question or "", a result)."""
-    marks = list(MARK.finditer(text))
-    ends = [mark.start() for mark in marks] + [len(text)]
-    yield None, text[: ends[0]]
-    for mark, end in zip(marks, ends[1:], strict=True):
-        told = text[mark.end() : end]
-        heading = HEADING.search(told)
-        cut = (heading.start() if heading else len(told)) if mark["told"] else 0
-        if mark["told"]:
-            yield mark["question"] or "", told[:cut]
-        yield None, told[cut:]
 
 
 def asked(text: str) -> tuple[str, str]:

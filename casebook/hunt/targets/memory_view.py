@@ -2,9 +2,9 @@
 
 from hypothesis import strategies as st
 
-from casebook.authoring.hunt.targets import Target
-from casebook.authoring.hunt.targets.arrays import DTYPES, shapes
-from casebook.authoring.hunt.targets.views import indices
+from casebook.hunt.targets import Target
+from casebook.hunt.targets.arrays import DTYPES, shapes
+from casebook.hunt.targets.views import indices
 
 OTHERS = [">f4", ">i2", "S3", "M8[s]", "longdouble", "f2, i4", "O"]
 CHANGES = st.one_of(

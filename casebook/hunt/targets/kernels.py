@@ -3,9 +3,9 @@
 
 from hypothesis import strategies as st
 
-from casebook.authoring.hunt.targets import Target
-from casebook.authoring.hunt.targets.arrays import FLOATS, INTEGERS
 from casebook.cells.repository import ADDRESS
+from casebook.hunt.targets import Target
+from casebook.hunt.targets.arrays import FLOATS, INTEGERS
 
 COMMON = (
     "numpy==2.4.6",

@@ -5,8 +5,8 @@ import re
 
 from hypothesis import strategies as st
 
-from casebook.authoring.hunt.targets import Target
-from casebook.authoring.hunt.targets.arrays import CUPY, DTYPES, numbers
+from casebook.hunt.targets import Target
+from casebook.hunt.targets.arrays import CUPY, DTYPES, numbers
 
 SCALARS = st.one_of(
     st.sampled_from(["True", "False", "0", "1", "2", "-1", "3", "127", "128", "256", "1000"]),

@@ -1,2 +1,2 @@
 """Generated programs, run by a library and by what it promises to agree with; differences are
-shrunk to one small program each. `python -m casebook hunt` is the command."""
+shrunk to one small program each. `casebook hunt` is the command."""

@@ -2,8 +2,8 @@
 
 from hypothesis import strategies as st
 
-from casebook.authoring.hunt.targets import Target
-from casebook.authoring.hunt.targets.views import ends, steps
+from casebook.hunt.targets import Target
+from casebook.hunt.targets.views import ends, steps
 
 cuts = st.sampled_from(["", "", "[None]"]) | st.builds("[{}:{}:{}]".format, ends, ends, steps)
 views = st.sampled_from(["", "", "", ".T", "[1:]", "[:, 1:]", "[::-1]", "[:, :1]", "[None]"])
@@ -34,7 +34,7 @@ def programs(draw: st.DrawFn) -> str:
     return "\n".join([*lines, draw(VECTORS if vectors else TABLES)])
 
 
-FRAME = """# Needs native/ and casebook/authoring/hunt/inside on the path.
+FRAME = """# Needs native/ and casebook/hunt/inside on the path.
 import numpy
 from native import ASKED, RIGHT, here
 

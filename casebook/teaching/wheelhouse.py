@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from itertools import groupby, zip_longest
 from pathlib import Path
 
-from casebook.authoring import chapters
+from casebook import chapters
 from casebook.cells.header import Header
 from casebook.cells.repository import ROOT
 from casebook.environments import create

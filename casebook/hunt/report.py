@@ -3,8 +3,8 @@
 import textwrap
 from pathlib import Path
 
-from casebook.authoring.hunt.search import Difference
-from casebook.authoring.hunt.targets import Target
+from casebook.hunt.search import Difference
+from casebook.hunt.targets import Target
 
 
 def write(target: Target, found: list[Difference], folder: Path) -> None:

@@ -8,12 +8,12 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from casebook.authoring.hunt.targets import Target
 from casebook.environments import create
 from casebook.environments.build import build
 from casebook.errors import EnvironmentFailure
 from casebook.execution.modules import FOLDERS
 from casebook.execution.script import PASSED_ON
+from casebook.hunt.targets import Target
 
 INSIDE = Path(__file__).parent / "inside"
 

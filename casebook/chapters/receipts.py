@@ -11,9 +11,9 @@ again on a machine with fewer.
 import tomllib
 from collections.abc import Iterator
 
-from casebook.authoring.chapters import Chapter
 from casebook.cells.repository import ROOT
 from casebook.cells.stamp import digest, tree
+from casebook.chapters.chapter import Chapter
 from casebook.execution.modules import imported, sources
 
 KEYS = (

@@ -2,8 +2,8 @@
 
 from hypothesis import strategies as st
 
-from casebook.authoring.hunt.targets import Target
-from casebook.authoring.hunt.targets.arrays import CUPY, DTYPES, FLOATS, FRAME, numbers, shapes
+from casebook.hunt.targets import Target
+from casebook.hunt.targets.arrays import CUPY, DTYPES, FLOATS, FRAME, numbers, shapes
 
 UNARY = ["negative", "absolute", "sign", "square", "sqrt", "cbrt", "exp", "expm1", "log", "log1p",
          "sin", "cos", "tan", "arctan", "sinh", "tanh", "floor", "ceil", "trunc", "rint", "isnan",

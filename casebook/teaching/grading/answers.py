@@ -16,15 +16,15 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from casebook.authoring import chapters
-from casebook.authoring.chapters import Chapter
-from casebook.authoring.exercises import Exercise, exercises
-from casebook.authoring.grading import sandbox
-from casebook.authoring.workshop import LEAD
+from casebook import chapters
 from casebook.cells.header import BLOCK
+from casebook.chapters import Chapter
+from casebook.chapters.exercises import Exercise, exercises
 from casebook.environments import create, gpu
 from casebook.errors import DownloadFailure, EnvironmentFailure, MissingPython, WrongUse
 from casebook.execution.modules import imported
+from casebook.teaching.grading import sandbox
+from casebook.teaching.workshop import LEAD
 
 LARGEST = 20_000_000  # bytes of a notebook's file
 LONGEST = 300  # characters of a check's words that are kept

@@ -2,8 +2,8 @@
 
 from hypothesis import strategies as st
 
-from casebook.authoring.hunt.targets import Target
-from casebook.authoring.hunt.targets.arrays import CUPY, DTYPES, FRAME, shapes
+from casebook.hunt.targets import Target
+from casebook.hunt.targets.arrays import CUPY, DTYPES, FRAME, shapes
 
 axes = st.integers(-3, 2)
 sizes = st.integers(-1, 3)

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 from hypothesis.errors import HypothesisWarning
 
-from casebook.authoring.hunt.child import Child, Verdict
-from casebook.authoring.hunt.targets import Target
+from casebook.hunt.child import Child, Verdict
+from casebook.hunt.targets import Target
 
 DOCUMENTED = Path(__file__).with_name("documented.yml")
 OPERATION = re.compile(

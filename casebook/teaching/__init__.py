@@ -1,0 +1,1 @@
+"""What teachers and learners need: copies of the chapters, grading, wheels for a class."""
