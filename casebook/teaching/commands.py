@@ -21,13 +21,18 @@ def add(commands: "Commands") -> None:
     grade.add_argument(
         "folder", metavar="FOLDER", type=Path, help="a folder or notebook for each participant"
     )
-    grade.add_argument("--out", metavar="FILE", default="grades.csv", help="default: %(default)s")
+    grade.add_argument(
+        "--out", metavar="FILE", type=Path, default=Path("grades.csv"), help="default: %(default)s"
+    )
     grade.add_argument(
         "--limit",
         metavar="SECONDS",
-        type=int,
+        type=_seconds,
         default=120,
         help="for each cell; default: %(default)s",
+    )
+    grade.add_argument(
+        "--unprotected", action="store_true", help="as root, run the code without a sandbox"
     )
     grade.set_defaults(run=_grade)
 
@@ -53,7 +58,13 @@ def _workshop(options: argparse.Namespace) -> int:
 def _grade(options: argparse.Namespace) -> int:
     from casebook.teaching.grading.answers import grade
 
-    return grade(options.folder, options.out, options.limit)
+    return grade(options.folder, options.out, options.limit, options.unprotected)
+
+
+def _seconds(text: str) -> int:
+    if not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r}: give a whole number of seconds, 1 or more")
+    return int(text)
 
 
 def _lab(options: argparse.Namespace) -> int:

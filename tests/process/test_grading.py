@@ -1,19 +1,27 @@
 """Grading: every notebook is a row, whatever is in it, and the verdict is the book's own."""
 
+import contextlib
 import csv
 import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
 
 import nbformat
 import psutil
 import pytest
 from attempts import answers, attempts, written
+from helpers import ROOT
 
 from casebook import chapters
 from casebook.__main__ import main
 from casebook.chapters.exercises import exercises
 from casebook.teaching.grading import answers as grading
 from casebook.teaching.grading import sandbox
-from casebook.teaching.grading.answers import RESTORE, YOURS, Row, praise, restored, verdict
+from casebook.teaching.grading.answers import RESTORE, YOURS, Row, restored, verdict
 from casebook.teaching.workshop import encoded, unsolved
 
 BOOKS = {book.name[:2]: book for book in chapters.load() if exercises(book)}
@@ -39,7 +47,7 @@ def submit(folder, number, edits, without=()):
 def grade(folder, *options):
     """Rows of the CSV file."""
     out = folder.with_suffix(".csv")
-    assert main(["grade", str(folder), "--out", str(out), *options]) == 0
+    assert main(["grade", str(folder), "--out", str(out), "--unprotected", *options]) == 0
     with open(out, newline="", encoding="utf-8") as file:
         return [Row(**row) for row in csv.DictReader(file)]
 
@@ -84,6 +92,42 @@ def test_a_class(tmp_path, capsys, monkeypatch):
     assert "8 notebooks: their code runs as " in said
     assert "[1/8] anna/01-default-arguments.ipynb: solved, not yet, untouched\n" in said
     assert "[6/8] hugo.ipynb: no notebook: JSONDecodeError" in said
+    assert "\n18-numpy-2.5, exercise 1: 2 died, 1 time, 1 missing\n" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "root", "words"),
+    [
+        (["--limit", "0"], False, "whole number of seconds, 1 or more"),
+        (["--out", "/nowhere/grades.csv"], False, "cannot write /nowhere/grades.csv"),
+        ([], True, "would run as root"),
+    ],
+)
+def test_what_cannot_be_graded_so(options, root, words, tmp_path, monkeypatch, capsys):
+    submit(tmp_path / "class", "18", {})
+    monkeypatch.setattr(sandbox, "isolated", lambda: False)
+    monkeypatch.setattr(os, "geteuid", lambda: 0 if root else 1000)
+    with contextlib.suppress(SystemExit):  # argparse ends so
+        assert main(["grade", str(tmp_path / "class"), *options]) == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_told_to_end_it_blames_nobody(how, tmp_path):
+    waits = f"open({str(tmp_path / 'runs')!r}, 'w').close()\nimport time\ntime.sleep(1000)"
+    submit(tmp_path / "class", "18", {"np25-task": waits})
+    words = ["grade", "class", "--unprotected"]
+    script = "from casebook.teaching.grading import sandbox as s; s.isolated = lambda: False; "
+    script += f"from casebook.__main__ import main; raise SystemExit(main({words}))"
+    with subprocess.Popen(
+        [sys.executable, "-c", script], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    ) as process:
+        while process.poll() is None and not (tmp_path / "runs").exists():
+            time.sleep(0.1)
+        process.send_signal(how)
+        said = process.communicate(timeout=100)[0]
+    assert process.returncode == 130, said
+    assert "stopped: 0 of 1 notebooks are judged" in said and "died" not in said
 
 
 # What an answer may try: write elsewhere, leave a start-up file for the next kernel and a process
@@ -99,6 +143,16 @@ try:
     open({outside!r}, "w").close()
 except OSError:
     pass
+if {isolated!r}:
+    subprocess.run(["mount", "-o", "remount,bind,rw", "/"], stderr=subprocess.DEVNULL)
+    seen = [place for place in {unseen!r} if os.path.exists(place)]
+    for place in {kept!r}:
+        try:
+            open(place, "w").close()
+            seen.append(place)
+        except OSError:
+            pass
+    assert not seen, seen
 raise type("\t=HYPERLINK(1)", (Exception,), {{}})(os.environ.get("TEACHER_TOKEN"), "\x1b[2J")
 """
 REPLACED = """
@@ -112,10 +166,15 @@ def test_a_hostile_notebook(tmp_path, capsys, monkeypatch, isolated):
     """Without bubblewrap; and in it, where it is installed and may be used."""
     monkeypatch.setattr(sandbox, "isolated", lambda: isolated)
     home, room, outside = (tmp_path / name for name in ("home", "class", "outside"))
+    (service := socket.socket(socket.AF_UNIX)).bind(str(tmp_path / "service"))
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("TEACHER_TOKEN", "secret")
-    code = HOSTILE.format(mark=str(tmp_path), outside=str(outside))
+    unseen = [str(room / "3 zoe"), service.getsockname()]
+    kept = ["/etc/written", str(ROOT / "written"), "/usr/written"]
+    code = HOSTILE.format(
+        mark=str(tmp_path), outside=str(outside), isolated=isolated, unseen=unseen, kept=kept
+    )
     submit(room / "1 \x1b[31meve\r", "18", {"np25-task": code})
     wrong = solution("18", 1, "wrong")["np25-task"]
     submit(room / "2 mallory", "18", {"np25-task": f"{wrong}\n{REPLACED}"})
@@ -131,6 +190,7 @@ def test_a_hostile_notebook(tmp_path, capsys, monkeypatch, isolated):
     assert not [command for command in alive if str(tmp_path) in command]
     assert "\x1b" not in capsys.readouterr().out
     assert outside.exists() != isolated
+    service.close()
 
 
 def test_a_pinned_cell_gets_its_header_and_its_check_back():
@@ -156,7 +216,7 @@ def test_a_pinned_cell_gets_its_header_and_its_check_back():
             assert restored(source, edited).replace(RESTORE, "").split() == answer.split()
 
 
-def test_a_participants_own_cells_run_and_others_do_not(monkeypatch):
+def test_a_participants_own_cells_run_and_others_do_not(monkeypatch, tmp_path):
     """Cells that the participant put beside the answer belong to it."""
     (one,) = exercises(BOOKS["18"])
     (reader,), (check,) = one.exercise, one.check
@@ -164,8 +224,9 @@ def test_a_participants_own_cells_run_and_others_do_not(monkeypatch):
     own = {"near": "mine = 1", reader.node.id: "line = mine", "after": "line += 1"}
     far = [(check.node.id, encoded(check.source)), ("later", "1/0")]
     ran = []
-    monkeypatch.setattr(sandbox, "run", lambda sources, limit: ran.extend(sources) or [])
-    grading.attempt(BOOKS["18"], one, [("far", "1/0"), *given, *own.items(), *far], 5)
+    monkeypatch.setattr(sandbox, "run", lambda sources, *_: ran.extend(sources) or [])
+    cells = [("far", "1/0"), *given, *own.items(), *far]
+    grading.attempt(BOOKS["18"], one, cells, 5, tmp_path)
     before = [cell.source for cell in BOOKS["18"].preamble]
     assert ran == [*before, *own.values(), RESTORE, check.source]
 
@@ -179,7 +240,6 @@ def test_a_participants_own_cells_run_and_others_do_not(monkeypatch):
         (["", "Correct: yes.\nNot yet: no."], None, "not yet"),
         (["", "Not yet: no.\nCorrect: I say so."], None, "not yet"),
         (["Correct: yes.", ""], None, "error"),
-        (["", "Correct: I say so."], None, "error"),
         (["", "Not yet: no."], "NameError: x", "error"),
         (["", ""], "EnvironmentFailure: no network", "not run"),
     ],
@@ -189,8 +249,7 @@ def test_the_verdict(texts, error, expected):
     if error:
         name, _, words = error.partition(": ")
         outputs[0].append(nbformat.v4.new_output("error", ename=name, evalue=words))
-    check = "'Correct: yes.' if answer else f\"Correct: {n} of \" + str(n)"
-    assert verdict(outputs, 1, praise([check]))[0] == expected
+    assert verdict(outputs, 1)[0] == expected
 
 
 def test_the_csv_holds_no_formula(tmp_path):

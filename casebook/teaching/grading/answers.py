@@ -10,6 +10,7 @@ import csv
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
@@ -19,10 +20,10 @@ from nbformat import NotebookNode
 from casebook import chapters
 from casebook.cells.header import BLOCK
 from casebook.chapters import Chapter
+from casebook.chapters.evidence import gathered
 from casebook.chapters.exercises import Exercise, exercises
 from casebook.environments import create, gpu
 from casebook.errors import DownloadFailure, EnvironmentFailure, MissingPython, WrongUse
-from casebook.execution.modules import imported
 from casebook.teaching.grading import sandbox
 from casebook.teaching.workshop import LEAD
 
@@ -59,23 +60,48 @@ class Unusable(Exception):
 Cells = list[tuple[str, str]]  # id and source of each code cell
 
 
-def grade(folder: Path, out: str | Path, limit: float) -> int:
-    """Judge every notebook below a folder: a line for each, and a CSV file with all words."""
+def grade(folder: Path, out: Path, limit: float, unprotected: bool = False) -> int:
+    """Judge every notebook below a folder: a line for each, and a CSV file with all words.
+
+    Returns 130 where it is told to end; the file then has the notebooks that were judged. Raises
+    WrongUse where the file cannot be written, or where root would run the code without a sandbox
+    and `unprotected` does not allow it.
+    """
     paths = notebooks(folder)
     if not paths:
         raise WrongUse(f"no notebook below {folder}")
+    if os.geteuid() == 0 and not sandbox.isolated() and not unprotected:
+        raise WrongUse(
+            "participants' code would run as root and could change this machine: install "
+            "bubblewrap, or work as another user; in a container, --unprotected allows it"
+        )
     user = os.environ.get("USER") or f"user {os.getuid()}"
     print(f"{len(paths)} notebooks: their code runs as {user}, {protection()}.")
-    books, rows = [book for book in chapters.load() if exercises(book)], []
+    books = [book for book in chapters.load() if exercises(book)]
+    rows: list[Row] = []
     submitted = [(path, read(path)) for path in paths]  # before any of their code runs
-    for number, (path, cells) in enumerate(submitted, 1):
-        found = list(judge(path.relative_to(folder), cells, books, limit))
-        rows += found
-        write(rows, out)
-        words = ", ".join(row.outcome if row.exercise else row.words for row in found)
-        print(f"[{number}/{len(paths)}] {found[0].file}: {words}", flush=True)
-    print(out)
+    write(rows, out)
+    try:
+        for number, (path, cells) in enumerate(submitted, 1):
+            found = list(judge(path, folder, cells, books, limit))
+            rows += found
+            write(rows, out)
+            words = ", ".join(row.outcome if row.exercise else row.words for row in found)
+            print(f"[{number}/{len(paths)}] {found[0].file}: {words}", flush=True)
+    except KeyboardInterrupt:
+        done = len({row.file for row in rows})
+        print(f"stopped: {done} of {len(paths)} notebooks are judged; {out} has them")
+        return 130
+    print(*summary(rows), out, sep="\n")
     return 0
+
+
+def summary(rows: Iterable[Row]) -> Iterator[str]:
+    """A line for each exercise: how many solved it, and what came of the others."""
+    outcomes = gathered(((row.chapter, row.exercise), row.outcome) for row in rows if row.exercise)
+    for (chapter, number), found in outcomes.items():
+        counts = ", ".join(f"{count} {outcome}" for outcome, count in Counter(found).most_common())
+        yield f"{chapter}, exercise {number}: {counts}"
 
 
 def protection() -> str:
@@ -116,9 +142,10 @@ def read(path: Path) -> Cells | Unusable:
 
 
 def judge(
-    path: Path, cells: Cells | Unusable, books: Sequence[Chapter], limit: float
+    path: Path, folder: Path, cells: Cells | Unusable, books: Sequence[Chapter], limit: float
 ) -> Iterator[Row]:
-    """Rows of one notebook; `path` is relative to the folder of all."""
+    """Rows of one notebook below the folder of all."""
+    path = path.relative_to(folder)
     file = printable(str(path))
     who = printable(path.parts[0] if len(path.parts) > 1 else path.stem)
     if isinstance(cells, Unusable):
@@ -130,7 +157,7 @@ def judge(
         yield Row(who, file, "", "", "unreadable", why)
         return
     for one in exercises(book):
-        outcome, words = attempt(book, one, cells, limit)
+        outcome, words = attempt(book, one, cells, limit, folder)
         yield Row(who, file, book.name, one.number, outcome, printable(words))
 
 
@@ -151,8 +178,10 @@ def chapter_of(path: Path, cells: Cells, books: Sequence[Chapter]) -> Chapter | 
     return best if common[best.name] else None
 
 
-def attempt(book: Chapter, one: Exercise, cells: Cells, limit: float) -> tuple[str, str]:
-    """Outcome of one exercise and the words with it."""
+def attempt(
+    book: Chapter, one: Exercise, cells: Cells, limit: float, hidden: Path
+) -> tuple[str, str]:
+    """Outcome of one exercise and the words with it; its code does not see the folder `hidden`."""
     (reader,) = one.exercise
     known = {cell.node.id for cell in book.cells}
     ids = [name for name, _ in cells]
@@ -182,20 +211,12 @@ def attempt(book: Chapter, one: Exercise, cells: Cells, limit: float) -> tuple[s
     try:
         if reader.header:
             create.make(reader.header)
-        outputs = sandbox.run([*setup, *sources], limit)
+        outputs = sandbox.run([*setup, *sources], limit, hidden)
     except EnvironmentFailure as error:
         return "not run", str(error)
     except sandbox.Stopped as error:
         return error.outcome, str(error)
-    return verdict(outputs, asked, praise([cell.source for cell in one.asked]))
-
-
-def praise(sources: Iterable[str]) -> re.Pattern[str]:
-    """The lines beginning with "Correct" that checks can print: texts in their code and helpers."""
-    codes = [code for source in sources for code in (source, *imported(source).values())]
-    texts = [text for _, text in re.findall(r"""(["'])(Correct.*?)\1""", "\n".join(codes))]
-    patterns = [re.sub(r"\\\{.*?\\\}", ".*", re.escape(text)) for text in texts]
-    return re.compile("|".join(patterns) or "(?!)")
+    return verdict(outputs, asked)
 
 
 def restored(source: str, answer: str) -> str:
@@ -209,13 +230,8 @@ def restored(source: str, answer: str) -> str:
     return f"{lead}{before.removeprefix(chr(10)) if found else body}\n{RESTORE}{check}"
 
 
-def verdict(
-    outputs: Sequence[Sequence[NotebookNode]], asked: int, praise: re.Pattern[str]
-) -> tuple[str, str]:
-    """What the last `asked` cells said; where they gave no verdict, the first error of all.
-
-    "Correct" counts in words of the check alone.
-    """
+def verdict(outputs: Sequence[Sequence[NotebookNode]], asked: int) -> tuple[str, str]:
+    """What the last `asked` cells said; where they gave no verdict, the first error of all."""
     said = "".join(output.get("text", "") for cell in outputs[-asked:] for output in cell)
     errors = [
         f"{output.ename}: {output.evalue}".partition("\n")[0]
@@ -223,20 +239,24 @@ def verdict(
         for output in cell
         if output.output_type == "error"
     ]
-    lines = [line for line in said.splitlines() if line.startswith("Not yet") or praise.match(line)]
-    correct = bool(lines) and lines[-1].startswith("Correct")
+    lines = [line for line in said.splitlines() if line.startswith(("Not yet", "Correct"))]
+    wrong = [line for line in lines if not line.startswith("Correct")]
+    correct = bool(lines) and not wrong
     if errors and not correct:
         return "not run" if errors[0].startswith(NOT_RUN) else "error", errors[0]
     if not lines:
-        return "error", "the check printed no verdict of its own"
-    return ("solved" if correct else "not yet"), lines[-1]
+        return "error", "the check printed no verdict"
+    return ("solved", lines[-1]) if correct else ("not yet", wrong[-1])
 
 
-def write(rows: Iterable[Row], path: str | Path) -> None:
-    """The rows as CSV, in which no spreadsheet finds a formula."""
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(field.name for field in fields(Row))
-        for row in rows:
-            values = map(str, astuple(row))
-            writer.writerow(f"'{value}" if value.startswith(FORMULA) else value for value in values)
+def write(rows: Iterable[Row], path: Path) -> None:
+    """The rows as CSV, in which no spreadsheet finds a formula. Raises WrongUse."""
+    try:
+        with open(path, "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(field.name for field in fields(Row))
+            for row in rows:
+                values = map(str, astuple(row))
+                writer.writerow(f"'{one}" if one.startswith(FORMULA) else one for one in values)
+    except OSError as error:
+        raise WrongUse(f"cannot write {path}: {error.strerror}; name another file: --out") from None

@@ -2,8 +2,8 @@
 
 The kernel has a home, a working folder and a folder for temporary files, which go with it; it sees
 few environment variables; and every process that it starts ends with it. Where bubblewrap is
-installed, it can write to nothing else and has no network. It still has the rights of the caller,
-so without bubblewrap it can write wherever the caller can.
+installed, it has no network and no capabilities, can write to nothing else, and sees neither /tmp
+nor the folders that are hidden from it. Without bubblewrap it can do whatever the caller can.
 """
 
 import contextlib
@@ -12,6 +12,7 @@ import functools
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -34,6 +35,7 @@ BUBBLEWRAP = (
     *("bwrap", "--unshare-all", "--die-with-parent", "--new-session"),
     *("--ro-bind", "/", "/", "--dev-bind", "/dev", "/dev", "--proc", "/proc"),
     *("--tmpfs", "/dev/shm", "--tmpfs", "/run"),  # no socket of a service is reached
+    *("--cap-drop", "ALL"),  # root could mount / again, and write to it
 )
 SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of <linux/prctl.h>
 
@@ -60,6 +62,11 @@ class Client(NotebookClient):
 
     printed = 0
 
+    @property
+    def told_to_end(self) -> bool:
+        """Whether a signal came, upon which nbclient ends the kernel and reports it dead."""
+        return hasattr(self, "_async_cleanup_kernel_future")
+
     def process_message(self, msg: dict[str, Any], cell: NotebookNode, cell_index: int) -> Any:
         self.printed += len(msg["content"].get("text", ""))
         if self.printed > MOST:
@@ -67,10 +74,11 @@ class Client(NotebookClient):
         return super().process_message(msg, cell, cell_index)
 
 
-def run(sources: Sequence[str], limit: float) -> list[list[NotebookNode]]:
+def run(sources: Sequence[str], limit: float, hidden: Path) -> list[list[NotebookNode]]:
     """Run cells in a fresh kernel: the outputs of each, errors among them.
 
-    `limit`: seconds for each cell. Raises Stopped.
+    `limit`: seconds for each cell. `hidden`: a folder that the cells must not see. Raises Stopped,
+    and KeyboardInterrupt where this process is told to end.
     """
     book = new_notebook(cells=[new_code_cell(source) for source in sources])
     with (
@@ -82,7 +90,7 @@ def run(sources: Sequence[str], limit: float) -> list[list[NotebookNode]]:
         kernel = Kernel(transport="ipc", connection_file=f"{home}/kernel.json")
         options = ["--log-level=ERROR"]
         if isolated():
-            kernel.prefix = [*BUBBLEWRAP, "--bind", home, home]
+            kernel.prefix = [*BUBBLEWRAP, *without(hidden), "--bind", home, home]
             options.append("--IPKernelApp.parent_handle=1")  # the parent's number means nothing
         client = Client(
             book,
@@ -97,11 +105,25 @@ def run(sources: Sequence[str], limit: float) -> list[list[NotebookNode]]:
             client.execute(env=variables(home), cleanup_kc=True)
         except CellTimeoutError:
             raise Stopped("time", f"still running after {limit} s") from None
-        except RuntimeError:  # DeadKernelError, or it died before its first cell
+        except (RuntimeError, AssertionError):  # the kernel died, maybe before its first cell
+            if client.told_to_end:
+                raise KeyboardInterrupt from None
             much = client.printed > MOST
             why = f"printed more than {MOST:,} characters" if much else "the process ended"
             raise Stopped("died", why) from None
     return [cell.outputs for cell in book.cells]
+
+
+def without(hidden: Path) -> Iterator[str]:
+    """Options that empty /tmp and a folder, but for what a kernel needs of them."""
+    folders = [Path("/tmp"), hidden.resolve()]
+    for folder in folders:
+        yield from ("--tmpfs", str(folder))
+    needed = [ROOT, Path(sys.prefix), Path(sys.base_prefix), cache()]
+    needed += map(Path, filter(None, os.environ.get("CASEBOOK_ENVIRONMENTS", "").split(os.pathsep)))
+    for path in map(Path.resolve, needed):
+        if path.exists() and any(path.is_relative_to(folder) for folder in folders):
+            yield from ("--ro-bind", str(path), str(path))
 
 
 @functools.cache
