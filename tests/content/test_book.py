@@ -7,7 +7,9 @@ import pytest
 import yaml
 
 from casebook import chapters
+from casebook.__main__ import arguments
 from casebook.authoring.checks import problems
+from casebook.authoring.checks.prose import LINK, THREAD
 from casebook.cells import repository
 from casebook.cells.repository import ROOT
 from casebook.chapters.exercises import exercises
@@ -80,6 +82,26 @@ def test_equal_pins_share_one_environment(book):
     for header in book.headers(gpu=True):
         ranges.setdefault(tuple(sorted(header.dependencies)), set()).add(header.requires_python)
     assert all(len(found) == 1 for found in ranges.values())
+
+
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "book").glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_names_threads_commands_and_counts_that_are_right(page):
+    """A wrong one sends readers elsewhere, and nothing else would notice."""
+    text = page.read_text("utf-8")
+    for words, target in LINK.findall(text):
+        thread, number = THREAD.match(target), re.search(r"#(\d+)", words)
+        assert not thread or not number or number[1] == thread[3], f"[{words}]({target})"
+    targets = re.findall(r"(?m)^([a-z]+):", (ROOT / "Makefile").read_text())
+    commands = next(one for one in arguments()._actions if one.choices).choices
+    for code in re.findall(r"(?s)```.*?```|`[^`]+`|(?m:^    .*$)", re.sub(r" # .*", "", text)):
+        named = {*re.findall(r"\bmake ([a-z]+)", code)} - {*targets}
+        named |= {*re.findall(r"(?:`|bin/)casebook ([a-z]+)\b", code)} - {*commands}
+        assert not named, f"{code}: no such target or command"
+    for count in re.findall(r"(\d+) cases", text):
+        assert int(count) == len(BOOKS), f"there are {len(BOOKS)} cases, not {count}"
 
 
 def test_table_of_contents_lists_every_chapter_under_its_kind():

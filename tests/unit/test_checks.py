@@ -12,8 +12,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from casebook import doctor
 from casebook.authoring.checks import figures, problems
+from casebook.authoring.checks.code import asserted
 from casebook.authoring.publish import with_card
-from casebook.chapters import Chapter, receipts
+from casebook.cells.header import Header
+from casebook.chapters import Cell, Chapter, receipts
 from casebook.errors import WrongUse
 
 NAME = "08-example"
@@ -65,7 +67,8 @@ print(check(answer))
 ## The symptom
 
 Cell 2 fails on 0.7.0. [The cause](#why) is in `x.py`,
-see [numba PR #12](https://github.com/numba/numba/pull/12).
+see [numba PR #12](https://github.com/numba/numba/pull/12)
+and [numba #10006](https://github.com/numba/numba/issues/10006).
 === code
 %%pinned
 {PINNED}
@@ -158,7 +161,7 @@ def found(tmp_path, monkeypatch):
         nbformat.write(new_notebook(cells=cells, metadata={"casebook": receipt}), path)
         return Chapter(path)
 
-    def found(*edits, text=FACTS + CELLS, card=("", "")):
+    def found(*edits, text=FACTS + CELLS, card=("", ""), run=None):
         for old, new in zip(edits[::2], edits[1::2], strict=True):
             assert text.count(old) == 1, old
             text = text.replace(old, new)
@@ -166,7 +169,7 @@ def found(tmp_path, monkeypatch):
         path.with_suffix(".yml").write_text(facts)
         cells = [node(*part) for part in enumerate(parts)]
         receipt = dict.fromkeys(("gpu", "compute_capability", "driver", "python", "date"), "")
-        receipt["seconds"] = 96
+        receipt |= {"seconds": 96, "date": "2026-11-22"} | (run or {})
         chapter = save(cells, receipt)
         with contextlib.suppress(WrongUse):
             cells[0].source = with_card(chapter).replace(*card)
@@ -201,6 +204,14 @@ def test_a_planted_fault_is_found(found, sentence, edits):
     assert any(one.startswith(NAME) and sentence in one for one in said), "\n".join(said)
 
 
+@pytest.mark.parametrize("day", ["2026-02-31", "2097-01-01", "yesterday"])
+def test_a_run_on_an_impossible_day_is_found(found, day):
+    assert any(
+        f"the receipt's date {day}" in one.replace("'" + day + "'", day)
+        for one in found(run={"date": day})
+    )
+
+
 @pytest.mark.parametrize("edit", [("≥ 2.0", "≥ 1.26"), ("about 2 minutes", "about 1 minute")])
 def test_a_card_that_differs_from_the_facts_is_found(found, edit):
     assert "the card is not that of the facts; run" in found(card=edit)[0]
@@ -225,6 +236,23 @@ def test_a_card_that_differs_from_the_facts_is_found(found, edit):
 )
 def test_what_is_right_is_no_fault(found, edits):
     assert found(*edits) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "problem"),
+    [
+        ("--gpu", "print(1)", "it must succeed on a GPU and asserts nothing"),
+        ("--gpu", "assert x == 1", None),
+        ("", "print(1)", None),
+        ("--gpu --raises TypeError", "f()", "any TypeError would do"),
+        ("--gpu --raises TypeError --match 'no such argument'", "f()", None),
+        ("--gpu --signal SIGSEGV", "f()", None),
+    ],
+)
+def test_a_gpu_cell_claims_something(line, code, problem):
+    node = new_code_cell(f"%%pinned numpy {line}\n{code}")
+    said = list(asserted(Cell(1, node, lambda: {"numpy": Header(">=3.11", ("numpy==2.4.6",))})))
+    assert [one[: len(problem or "")] for one in said] == ([problem] if problem else [])
 
 
 def test_a_card_may_quote_what_a_release_said(found, tmp_path):

@@ -2,20 +2,10 @@
 
 import re
 
-import pytest
-
 import bootstrap
 from casebook.cells.repository import ROOT
 
 HELPERS = sorted((ROOT / "casebook/helpers").rglob("*.py"))
-FOLDERS = sorted(
-    {path.parent for top in ("casebook", "book/_ext") for path in (ROOT / top).rglob("*.py")}
-)
-
-
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_folder_has_more_than_14_modules(folder):
-    assert len([path for path in folder.glob("*.py") if path.name != "__init__.py"]) <= 14
 
 
 def test_what_runs_beside_a_cell_imports_nothing_of_casebook():

@@ -11,6 +11,7 @@ from casebook.authoring.checks.code import MEASURES
 from casebook.authoring.publish import card_differences
 from casebook.authoring.releases import probe
 from casebook.chapters import Chapter, evidence
+from casebook.chapters.card import CARD
 from casebook.chapters.facts import PARTS, Fault, Releases, label
 
 LOUD = {"crash", "does not start"}  # kinds of trouble with a message
@@ -24,13 +25,26 @@ LIBRARIES = {
     "PyTorch": "torch",
 }
 INSTALLED = re.compile(r'"([\w-]+(?:\[\w+\])?[<>=][^"]*)"')  # a requirement in what to do
+PACKAGE = re.compile(r"\[\w+\]|cupy-cuda\d+x(\[\w+\])?")
+REQUIREMENT = re.compile(r'\[(?:cu\d+|ctk)\]|"[\w-]+(?:\[\w+\])?[<>=][^"]*"')
+NAME = re.compile(r"[A-Za-z_]\w*|\d+(?:\.\d+)*")
 BUILT_IN = "built-in target"  # as facts name it
 
 
 def card_problems(chapter: Chapter) -> Iterator[str]:
     """Ends of sentences about the card, the libraries, the messages and what is told to do."""
     yield from card_differences(chapter)
-    for check in (kinds, libraries, messages, fixes, varying_cells, unjudged):
+    for check in (
+        kinds,
+        libraries,
+        messages,
+        fixes,
+        alive,
+        names,
+        threads,
+        varying_cells,
+        unjudged,
+    ):
         yield from (f", {chapter.name}.yml: {problem}" for problem in check(chapter))
 
 
@@ -85,6 +99,39 @@ def fixes(chapter: Chapter) -> Iterator[str]:
             for version in let_in(fault, requirement):
                 release = f"{requirement.name} {version}"
                 yield f"fault {fault.id}: `do` lets {release} in, which has it"
+
+
+def alive(chapter: Chapter) -> Iterator[str]:
+    """A fault without a fix or a beginning is in every release: not all users have it."""
+    for fault in chapter.facts.faults:
+        if any(releases.fixed for releases in fault.affected):
+            continue
+        for releases in fault.affected:
+            if not releases.begins and not releases.at_risk:
+                yield (
+                    f"fault {fault.id}: every {label(releases.package)} would be affected; "
+                    f"add `at-risk: [{releases.package}]`, or `begins: true` if the first is known"
+                )
+
+
+def names(chapter: Chapter) -> Iterator[str]:
+    """Each name and number in the code of a `do` is on the page: a wrong one is a wrong cure."""
+    page = "\n".join(CARD.sub("", node.source) for node in chapter.notebook.cells)
+    for fault in chapter.facts.faults:
+        for code in re.findall(r"`([^`]+)`", fault.do):
+            if "pip install" in code or PACKAGE.fullmatch(code):
+                continue
+            for name in NAME.findall(REQUIREMENT.sub("", code)):
+                if not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", page):
+                    yield f"fault {fault.id}: `do` has {name!r}, which the page does not show"
+
+
+def threads(chapter: Chapter) -> Iterator[str]:
+    """Each thread is linked in the text, where somebody reads what it says."""
+    page = "\n".join(CARD.sub("", node.source) for node in chapter.notebook.cells)
+    for thread in chapter.facts.threads:
+        if not re.search(rf"github\.com/{re.escape(thread)}\b", page):
+            yield f"threads: the page has no link to {thread}; is the number right?"
 
 
 def let_in(fault: Fault, requirement: Requirement) -> Iterator[str]:

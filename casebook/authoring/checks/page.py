@@ -1,7 +1,9 @@
 """The form of a page: its answer first, and lengths that a visitor and a student can read."""
 
+import ast
 import re
 import shlex
+import textwrap
 from collections.abc import Iterator
 
 from packaging.requirements import Requirement
@@ -24,6 +26,7 @@ def page_problems(chapter: Chapter) -> Iterator[str]:
         _, heading, known = text.partition("## How we know\n")
         if heading:
             yield from too_long("How we know", known.partition("\n## ")[0])
+    yield from sections_without_gpu(chapter)
     second = "".join(cell.source for cell in chapter.notebook.cells[1:2])
     if second.startswith(NOW):
         yield from now_problems(chapter, second.removeprefix(NOW))
@@ -42,9 +45,32 @@ def now_problems(chapter: Chapter, text: str) -> Iterator[str]:
             yield from (
                 f", If you have this now: {one}" for one in install_problems(chapter, block)
             )
-        cells = (bare(cell.body) for cell in chapter.cells)
-        if language == "python" and not any(bare(block) in body for body in cells):
-            yield ", If you have this now: no cell runs the lines of its block as they stand"
+        if language == "python":
+            yield from code_of_block(chapter, block)
+
+
+def code_of_block(chapter: Chapter, block: str) -> Iterator[str]:
+    """Python to copy is complete, and a cell has its lines one after the other."""
+    try:
+        ast.parse(textwrap.dedent(block))
+    except SyntaxError as error:
+        yield f", If you have this now: its block is no Python, line {error.lineno}: {error.msg}"
+    wanted = f"\n{bare(block)}\n"
+    if not any(wanted in f"\n{bare(cell.body)}\n" for cell in chapter.cells):
+        yield ", If you have this now: no cell runs the lines of its block as they stand"
+
+
+def sections_without_gpu(chapter: Chapter) -> Iterator[str]:
+    """Where a page promises cells that run without a GPU, it has one."""
+    cells, inside, found = {cell.node.id: cell for cell in chapter.cells}, False, []
+    for node in chapter.notebook.cells:
+        if node.cell_type == "markdown":
+            headings = re.findall(r"(?m)^## (.+)$", node.source)
+            inside = headings[-1] == "Without a GPU" if headings else inside
+        elif inside:
+            found.append(cells[node.id])
+    if found and all(cell.needs_gpu for cell in found):
+        yield ", Without a GPU: every cell of this section needs one"
 
 
 def install_problems(chapter: Chapter, block: str) -> Iterator[str]:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 
-from casebook import doctor
 from casebook.authoring.checks import figures
 from casebook.chapters import CLAIMS, Chapter, evidence
 from casebook.chapters.card import CARD
@@ -100,10 +99,10 @@ def plain(text: str) -> str:
 
 
 def shown(chapter: Chapter) -> set[figures.Figure]:
-    """The figures of code, outputs, receipt, card and the doctor's table; none of drawings."""
+    """The figures of code, outputs, receipt and facts; none of drawings."""
     run = {key: (chapter.receipt or {}).get(key) for key in RUN}
     releases = [row.release for row in evidence.rows(chapter)]
-    seen = figures.shown(f"{run}\n{chapter.facts.faults}\n{doctor.CASES}\n{releases}", "")
+    seen = figures.shown(f"{run}\n{chapter.facts.faults}\n{releases}", "")
     for cell in chapter.cells:
         seen |= figures.shown(MARKUP.sub(" ", cell.text), DRAWING.sub(" ", cell.source))
     return seen

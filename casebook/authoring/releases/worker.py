@@ -22,6 +22,11 @@ from casebook.environments.store import cache, file_lock
 from casebook.errors import EnvironmentFailure
 from casebook.execution.script import run
 
+# What a machine says that is at its limits; it says nothing of a release.
+FAILING = re.compile(
+    r"No space left on device|Errno 28|\bMemoryError\b|Cannot allocate memory|Too many open files|"
+    r"Disk quota exceeded|Input/output error|Read-only file system"
+)
 LIMIT = 1800  # seconds for everything: downloads, the environment, a build, the script
 
 
@@ -79,6 +84,8 @@ def run_one(probe: Probe, job: Job) -> Run | str:
     except EnvironmentFailure as error:
         outcome, line = meaning(str(error))
     receipt = {"driver": found.driver, "gpu": found.name} if found else {}
+    if machine := FAILING.search(line):
+        return f"this machine failed, so the release was not judged: {machine[0]}"
     ended = Run(outcome=outcome, line=line, date=today(), probe=probe.key, **receipt)
     return ended if outcome else line
 
