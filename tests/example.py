@@ -28,7 +28,10 @@ FACTS = {
         }
     ],
 }
-NOW = "## If you have this now\n\n```bash\npip install numpy\n```"
+NOW = (
+    "## If you have this now\n\n```bash\npip install numpy\n```\n\n"
+    "See [numpy #1](https://github.com/numpy/numpy/issues/1)."
+)
 FIRST = "# A title\n\nA sentence.\n\n<!-- card: -->\n\n<!-- end of the card -->"
 SOURCES = [
     "%load_ext casebook\nimport numpy",

@@ -22,7 +22,7 @@ from casebook.authoring import publish
 from casebook.authoring.checks.code import written_problems
 from casebook.cells.notebook import Receipt
 from casebook.cells.repository import ROOT
-from casebook.chapters import Chapter, evidence, load, receipts
+from casebook.chapters import Chapter, evidence, load, markup, receipts
 from casebook.environments import gpu
 from casebook.errors import CasebookError
 
@@ -216,6 +216,8 @@ def normalise(notebook: NotebookNode) -> None:
                 output.execution_count = number
             if "metadata" in output:
                 output.metadata = {}
+            if "text/html" in output.get("data", {}):
+                output.data["text/html"] = markup.clean(output.data["text/html"])
 
 
 def fold(notebook: NotebookNode) -> None:

@@ -51,7 +51,7 @@ def picture(hunt: dict[str, Any]) -> nodes.raw:
         parts.append(f"<text {place}>{html.escape(row)}</text>")
     for x, column in enumerate(columns):
         place = f'transform="translate({LEFT + SIDE * x + 10} {TOP - 6}) rotate(-90)"'
-        parts.append(f"<text {place}>{column}</text>")
+        parts.append(f"<text {place}>{html.escape(column)}</text>")
     for y, row in enumerate(rows):
         for x, column in enumerate(columns):
             count = counts.get((row, column), 0)
@@ -62,7 +62,7 @@ def picture(hunt: dict[str, Any]) -> nodes.raw:
                 f' height="{SIDE - 1}" opacity="{shade:.2f}"><title>{said}</title></rect>'
             )
     width, height = LEFT + SIDE * len(columns), TOP + SIDE * len(rows)
-    about = (
+    about = html.escape(
         f"{hunt['target']}: programs for each of {len(rows)} operations and {len(columns)} dtypes"
     )
     return notebook.html(

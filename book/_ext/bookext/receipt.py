@@ -4,9 +4,11 @@ from html import escape
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.errors import SphinxError
 
 from casebook.cells.notebook import gpus_of
 from casebook.chapters import Chapter
+from casebook.chapters.markup import problems
 from casebook.chapters.receipts import receipt_problems
 
 from . import notebook
@@ -25,8 +27,14 @@ STALE = "Something was edited after this run: parts of the page may not come fro
 
 
 def show(app: Sphinx, tree: nodes.document) -> None:
-    """Append the receipt to a chapter's page."""
+    """Append the receipt to a chapter's page. Raises SphinxError for outputs it must not show."""
     if chapter := notebook.chapter(tree):
+        for cell in chapter.cells:
+            for output in cell.node["outputs"]:
+                for kind, text in output.get("data", {}).items():
+                    for problem in problems(kind, text):
+                        place = f"{chapter.name}, cell [{cell.number}]"
+                        raise SphinxError(f"{place}: its stored output {problem}")
         tree.children[-1] += notebook.html(markup(chapter))
 
 

@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterable, Iterator
 
 from casebook.cells import line
-from casebook.chapters import MACHINE_PATH, Cell, Chapter
+from casebook.chapters import MACHINE_PATH, Cell, Chapter, markup
 
 WIDTH, LINES = 88, 25
 ANSWERS = {"check", "solution"}
 SHOWN = {"text/plain", "text/html", "image/svg+xml", "image/png"}  # kinds of output
-ACTIVE = re.compile(r"(?i)<(?:script|iframe|object|embed)\b|\bon\w+\s*=|javascript:")
 HIDES = ANSWERS | {"hide-input"}
 WEAKENS = {"nbval-ignore-output", "nbval-skip"}
 TAGS = HIDES | WEAKENS | {"setup", "environments", "exercise"}
@@ -66,8 +65,6 @@ def asserted(cell: Cell) -> Iterator[str]:
 
 
 def output_problems(cell: Cell) -> Iterator[str]:
-    if cell.node.execution_count is None:
-        yield "never executed"
     if any(o.output_type == "error" for o in cell.node.outputs):
         yield (
             "its stored output is an error; a failure that is expected belongs in a %%pinned cell "
@@ -76,8 +73,7 @@ def output_problems(cell: Cell) -> Iterator[str]:
     for kind, data in [part for o in cell.node.outputs for part in o.get("data", {}).items()]:
         if kind not in SHOWN:
             yield f"its stored output is {kind}; a page shows {', '.join(sorted(SHOWN))}"
-        elif kind != "text/plain" and (code := ACTIVE.search(data)):
-            yield f"its stored output, {kind}, would run code in the page: {code[0]}"
+        yield from (f"its stored output {problem}" for problem in markup.problems(kind, data))
     if leak := MACHINE_PATH.search(cell.text):
         yield f"its output names a path of the machine that ran it: {leak[0]}"
 
