@@ -8,7 +8,7 @@ import fcntl
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from casebook.errors import EnvironmentFailure
@@ -20,11 +20,16 @@ UNWRITABLE = {
 
 
 def cache() -> Path:
-    """The folder for everything that casebook keeps between runs."""
-    try:
-        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "casebook"
-    except RuntimeError:
-        raise EnvironmentFailure("no home directory found: set HOME or XDG_CACHE_HOME") from None
+    """The folder for everything that casebook keeps between runs.
+
+    A relative XDG_CACHE_HOME is ignored, as its specification says.
+    """
+    if os.path.isabs(given := os.environ.get("XDG_CACHE_HOME", "")):
+        return Path(given) / "casebook"
+    with suppress(RuntimeError):
+        if os.environ.get("HOME") != "":  # which would stand for the root folder
+            return Path.home() / ".cache" / "casebook"
+    raise EnvironmentFailure("no home directory found: set HOME or XDG_CACHE_HOME")
 
 
 def shared_folders() -> list[Path]:

@@ -3,6 +3,7 @@
 import codecs
 import contextlib
 import functools
+import itertools
 import os
 import selectors
 import signal
@@ -12,6 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from casebook.environments.guard import guarded_group
+
+LONGEST = 1_000_000  # characters that are kept of a line
 
 
 def follow(
@@ -60,17 +63,28 @@ def end_descendants(group: int, variable: str) -> None:
 
 
 def lines(pieces: Iterable[bytes]) -> Iterator[str]:
-    """The lines of a text that comes in pieces of bytes; what is not UTF-8 becomes U+FFFD."""
+    """The lines of a text that comes in pieces of bytes; what is not UTF-8 becomes U+FFFD.
+
+    Of a line longer than LONGEST the rest is dropped as it comes, and counted.
+    """
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    rest: list[str] = []
-    for piece in pieces:
-        first, *others = decoder.decode(piece).split("\n")
-        rest.append(first)
-        for other in others:
-            yield "".join(rest)
-            rest = [other]
-    if last := "".join([*rest, decoder.decode(b"", final=True)]):
-        yield last
+    kept: list[str] = []
+    length = 0
+    for piece in itertools.chain(pieces, [b""]):
+        parts = decoder.decode(piece, final=not piece).split("\n")
+        for number, part in enumerate(parts):
+            if number:
+                yield _line(kept, length)
+                kept, length = [], 0
+            kept.append(part[: max(0, LONGEST - length)])
+            length += len(part)
+    if length:
+        yield _line(kept, length)
+
+
+def _line(kept: list[str], length: int) -> str:
+    more = f" … {length - LONGEST:,} more characters were not kept" if length > LONGEST else ""
+    return "".join(kept) + more
 
 
 def pieces(

@@ -4,10 +4,14 @@ The environment's interpreter runs the file directly: `uv run` would turn signal
 statuses of 128 + n.
 """
 
+import fcntl
 import os
 import re
+import shutil
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from os.path import expanduser
 from pathlib import Path
@@ -21,7 +25,7 @@ from casebook.environments.build import UNITY, build, source_of
 from casebook.environments.cuda_home import lay_out
 from casebook.environments.store import cache, explain_disk_errors
 from casebook.environments.venv import Environment
-from casebook.errors import UnexpectedOutcome
+from casebook.errors import EnvironmentFailure, UnexpectedOutcome
 from casebook.execution.modules import FOLDERS
 from casebook.execution.process import follow
 
@@ -34,6 +38,7 @@ PASSED_ON = (
     "CUDA_VISIBLE_DEVICES",
     "NVIDIA_VISIBLE_DEVICES",
 )
+SETTLED = 60  # seconds after which a run's folder has its lock
 
 
 @dataclass(frozen=True)
@@ -61,10 +66,7 @@ def run(
     """
     environment = environments.make(header, report)
     built = build(header, environment, report) if header.build else None
-    runs = cache() / "runs"
-    runs.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=runs, ignore_cleanup_errors=True) as name:
-        folder = Path(name)
+    with own_folder(cache() / "runs") as folder:
         for name in ("reports", "empty"):
             (folder / name).mkdir()
         if place:
@@ -99,6 +101,27 @@ def run(
         return Outcome(status, read_report(folder / "reports" / str(process)), "".join(shown))
 
 
+@contextmanager
+def own_folder(runs: Path) -> Iterator[Path]:
+    """A folder for one run, removed after it; what a killed process left there goes before.
+
+    A lock that ends with its process tells the folders apart, across containers too.
+    """
+    runs.mkdir(parents=True, exist_ok=True)
+    for old in runs.iterdir():
+        with suppress(OSError):
+            if time.time() - old.stat().st_mtime > SETTLED:  # a new one may not be locked yet
+                with (old / "lock").open("a") as lock:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(old, ignore_errors=True)
+    with (
+        tempfile.TemporaryDirectory(dir=runs, ignore_cleanup_errors=True) as name,
+        (Path(name) / "lock").open("a") as lock,
+    ):
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield Path(name)
+
+
 def keep(output: Path, source: str) -> str:
     """Keep the whole output of a cell, and say where."""
     kept = cache() / "output" / f"{digest(source)}.txt"
@@ -112,6 +135,12 @@ def variables(
     header: Header, environment: Environment, folder: Path, built: Path | None = None
 ) -> dict[str, str]:
     """The script's environment variables: few, so that no toolkit of the machine matters."""
+    for path in (*FOLDERS, environment.root):
+        if ":" in str(path):
+            raise EnvironmentFailure(
+                f"{path}: a colon separates folders in PATH and PYTHONPATH; move the folder to a "
+                "path without one"
+            )
     chosen = {key: os.environ[key] for key in PASSED_ON if key in os.environ}
     chosen |= {
         "PATH": f"{environment.root / 'bin'}:/usr/bin:/bin",

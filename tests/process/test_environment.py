@@ -11,6 +11,7 @@ from helpers import ROOT, SIX, gone, process_ids, wait_until
 
 from casebook.cells.header import Header
 from casebook.environments import create, uv
+from casebook.environments.store import cache
 from casebook.errors import DownloadFailure, EnvironmentFailure, MissingPython
 
 pytestmark = pytest.mark.usefixtures("forgetful")
@@ -171,6 +172,15 @@ def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch):
     assert failure(EMPTY) == f"cannot write to {tmp_path}/file/casebook: Not a directory"
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc")
     assert failure(EMPTY) == "cannot write to /proc/casebook: No such file or directory"
+
+
+def test_the_cache_lies_in_an_absolute_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert cache() == tmp_path / ".cache/casebook"
+    monkeypatch.setenv("HOME", "")
+    with pytest.raises(EnvironmentFailure, match="set HOME or XDG_CACHE_HOME"):
+        cache()
 
 
 def test_a_folder_and_a_file_in_the_place_of_each_other(empty_caches):

@@ -1,5 +1,6 @@
 """Runs of real scripts: the ways to end that only a process has, and what is shown of them."""
 
+import fcntl
 import itertools
 import os
 import shutil
@@ -11,9 +12,12 @@ from types import SimpleNamespace
 import pytest
 from helpers import gone, play, process_ids, sleeper, wait_until
 
+from casebook.cells.header import Header
 from casebook.environments import create, uv
 from casebook.environments.venv import Environment
-from casebook.errors import UnexpectedOutcome
+from casebook.errors import EnvironmentFailure, UnexpectedOutcome
+from casebook.execution import script
+from casebook.execution.script import own_folder, run
 
 pytestmark = pytest.mark.timeout(120)  # seconds: a script that nobody ends must not hold the suite
 TIME_OUT = ("timeout = 0.5", "timeout-expected = true")
@@ -151,6 +155,25 @@ def test_an_interrupt_ends_the_script_and_leaves_nothing(tmp_path, monkeypatch):
     assert wait_until(lambda: gone(pids[0]))
     assert not list((tmp_path / "casebook" / "runs").iterdir())
     assert not (tmp_path / "casebook" / "output").exists()
+
+
+def test_the_folder_of_a_killed_run_is_removed_by_the_next(tmp_path):
+    old, fresh, held = (tmp_path / name for name in ("old", "fresh", "held"))
+    for folder in (old, fresh, held):
+        (folder / "cell").mkdir(parents=True)
+    with (held / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for folder in (old, held):
+            os.utime(folder, (0, 0))
+        with own_folder(tmp_path) as folder:
+            assert {*tmp_path.iterdir()} == {fresh, held, folder}
+    assert {*tmp_path.iterdir()} == {fresh, held}
+
+
+def test_a_colon_in_a_path_is_named(monkeypatch):
+    monkeypatch.setattr(script, "FOLDERS", [Path("/a:b/casebook/helpers")])
+    with pytest.raises(EnvironmentFailure, match=r"^/a:b/casebook/helpers: a colon separates"):
+        run("print(1)", Header(">=3.11", ()), print)
 
 
 def test_the_guard_outlives_what_the_script_sends_to_its_own_group(tmp_path):

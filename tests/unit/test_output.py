@@ -33,6 +33,15 @@ def test_a_long_line():
     assert shown("x" * 10_000_000 + "\n") == (["x" * 2000 + " … 9,998,000 more characters"], True)
 
 
+def test_a_line_is_cut_as_it_arrives():
+    """200 MB without a newline once took 813 MB of the kernel's memory."""
+    pieces = [b"x" * 600_000, b"x" * 600_000, "é\n".encode()[:1], "é\n".encode()[1:], b"end\xff"]
+    first, second = lines(pieces)
+    assert first == "x" * 1_000_000 + " … 200,001 more characters were not kept"
+    assert second == "end\N{REPLACEMENT CHARACTER}"
+    assert list(lines([b"a\n", b"", b"\nb"])) == ["a", "", "b"]
+
+
 @pytest.mark.parametrize("text", ["x" * 2000 + "\n", "".join(f"{n}\n" for n in range(240)), ""])
 def test_what_fits_is_all_shown(text):
     assert shown(text) == (text.splitlines(), False)
