@@ -26,11 +26,13 @@ quick: lint ## lint, stored outputs, unit tests
 	@$(BIN)/python -m casebook check
 	@$(BIN)/python -m pytest -q -n auto --dist loadfile tests/unit
 
-lint: environment ## check style (ruff), types (mypy) and layers (import-linter)
+lint: environment ## check style (ruff, oxlint), types (mypy) and layers (import-linter)
 	@$(BIN)/ruff check --quiet
 	@$(BIN)/ruff format --check --quiet
 	@$(BIN)/mypy
 	@PYTHONPATH=book/_ext $(BIN)/lint-imports --no-logo
+	@$(BIN)/oxlint --quiet --deny correctness --allow no-unused-vars --allow no-control-regex book/_static
+	@! grep -nE '^.{101,}' book/_static/*.js
 
 serve: book ## build the site and serve it on this machine
 	@echo "http://127.0.0.1:$(PORT)/ (Ctrl-C ends it)"; $(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
@@ -45,7 +47,7 @@ execute: environment ## run chapters on a GPU and store outputs (CHAPTERS=01)
 	@$(BIN)/python -m casebook execute $(CHAPTERS)
 
 workshop: environment ## copy the chapters without solutions for a workshop
-	@$(BIN)/python -m casebook workshop
+	@$(BIN)/python -m casebook workshop $(CHAPTERS)
 
 lock: environment ## compile the requirements from pyproject.toml
 	@$(BIN)/python bootstrap.py lock

@@ -259,6 +259,11 @@ function update() {
   const text = shorten(box.value.trim());
   answer.replaceChildren(); // whatever happens, the answer before does not stay
   if (empty(text)) return;
+  const packages = packagesOf(box.value);
+  if (packages) {
+    answer.replaceChildren(environment(packages), share(text, []));
+    return;
+  }
   const findings = match(BOOK, text);
   const sure = findings.some(found => found.sure);
   const error = sure ? null : general(BOOK, text);

@@ -1,9 +1,11 @@
-// The nbgitpuller link of a JupyterHub, built on the page: no request is made until somebody follows it.
+// The nbgitpuller link of a JupyterHub, built on the page: no request is made until somebody
+// follows it.
 const form = document.getElementById("hub");
 const repository = form.dataset.repository;
 
 function link(hub) {
-  const query = new URLSearchParams({ repo: repository, branch: "main", urlpath: `lab/tree/${repository.split("/").pop()}/notebooks` });
+  const folder = `lab/tree/${repository.split("/").pop()}/notebooks`;
+  const query = new URLSearchParams({ repo: repository, branch: "main", urlpath: folder });
   const root = new URL(hub).href.replace(/[?#].*$/, "").replace(/\/((hub|user)(\/.*)?)?$/, "");
   return `${root}/hub/user-redirect/git-pull?${query}`;
 }

@@ -173,6 +173,13 @@ function rank(book, text) {
   return ranked(book, asked, namedIn(book, text)).map(({ fault }) => fault);
 }
 
+// How much each case is like a text, {href: part of its words' weight}, for the site's search.
+function liken(book, text) {
+  const asked = [...new Set(wordsOf(text))].slice(0, LONGEST);
+  const found = once(ranked(book, asked, namedIn(book, text)));
+  return Object.fromEntries(found.map(one => [one.case.href, one.share]));
+}
+
 // The faults that come nearest to a text: a guess, where nothing fits. None if no word of it is
 // known.
 function nearest(book, text) {

@@ -3,8 +3,10 @@ the machine. `visit` fails for what is logged, and for requests that leave the s
 
 import json
 import re
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
+import yaml
+from helpers import ROOT
 from page_checks import LINES_OF_CASES, PHONE, WIDE, layout, violations
 from playwright.sync_api import expect
 from sample import LOST, MARKED, MARKUP, SAMPLE
@@ -56,13 +58,42 @@ def test_search_finds_an_error_message_and_ranks_the_cases_own_chapter_first(vis
     expect(results.filter(has_text="Find your error").first).to_be_visible()
     page.goto(f"{page.url.partition('?')[0]}?q=Signature+mismatch")
     expect(results.first).to_have_text(
-        "Numba CUDA: a device function called without its default argument does not compile"
+        "01 Numba CUDA: a device function called without its default argument does not compile"
     )
+
+
+SEARCHES = yaml.safe_load((ROOT / "tests/site/searches.yml").read_text("utf8"))
+
+
+def test_search_shows_the_right_case_among_the_first_three(visit):
+    """Of what people type, one in fifteen may go astray."""
+    page, missed = visit("search"), []
+    for words, cases in SEARCHES.items():
+        page.goto(f"{page.url.partition('?')[0]}?{urlencode({'q': words})}")
+        expect(page.locator("#search-results .search-summary")).to_contain_text("Search finished")
+        found = page.locator("#search-results li a").all_inner_texts()[:3]
+        if not any(text.startswith(f"{case} ") for text in found for case in str(cases).split()):
+            missed.append((words, found))
+    assert len(missed) <= len(SEARCHES) / 15, missed
 
 
 def paste(page, text):
     page.get_by_label("Paste a traceback").fill(text)
     return page.locator(".answer")
+
+
+def test_a_list_of_packages_gets_its_known_faults_and_the_release_to_take(visit):
+    page = visit("book/errors")
+    answer = paste(page, "Package Version\n------- -------\nnumba-cuda 0.7.0\nnumba 0.61.2\n")
+    expect(answer.locator(".mark")).to_have_text("Known faults in these releases")
+    expect(answer).to_contain_text(
+        re.compile(r"numba-cuda 0\.7\.0: take \d+\.\d+\.\d+; it has none")
+    )
+    case = answer.get_by_role("link", name="Case 01")
+    expect(case).to_have_attribute("href", "../notebooks/01-default-arguments.html")
+    assert not [*layout(page), *violations(page)]
+    answer = paste(page, "numpy==1.26.4\nmine @ file:///x\n")
+    expect(answer.locator(".mark")).to_have_text("No known fault in these releases")
 
 
 def test_box_says_which_case_it_is_and_why(visit):

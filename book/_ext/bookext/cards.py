@@ -1,5 +1,6 @@
 """Case cards: a chapter's own on top of its page, and all cases on the first page (`cases`)."""
 
+import re
 from collections.abc import Iterable, Iterator
 
 from docutils import nodes
@@ -102,6 +103,16 @@ def group(name: str, labels: dict[str, str]) -> str:
     return GROUP.format(name=name, choices=choices)
 
 
+def add_keywords(app: Sphinx, tree: nodes.document) -> None:
+    """Have the site's search find a case by the words in which people describe it."""
+    if chapter := notebook.chapter(tree):
+        faults = chapter.facts.faults
+        told = (text for one in faults for text in (one.see, *one.messages, *one.heard))
+        words = dict.fromkeys(re.findall(r"\w+", " ".join(told)))
+        tree.insert(0, nodes.meta(name="keywords", content=",".join(words), lang="en"))
+
+
 def setup(app: Sphinx) -> None:
     app.add_directive("cases", Cases)
     app.connect("doctree-read", style_card)
+    app.connect("doctree-read", add_keywords)

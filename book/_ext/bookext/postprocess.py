@@ -57,7 +57,9 @@ REPLACEMENTS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
         '<p class="pointer">An error message? Paste it into <a href="book/errors.html">Find your '
         "error</a>: it knows messages that a search for words does not find.</p>\n"
         # The search ranks by the same messages.
+        '<script defer src="_static/vocabulary.js"></script>'
         '<script defer src="_static/match.js"></script>'
+        '<script defer src="_static/prose.js"></script>'
         '<script defer src="_static/cases.js"></script>',
     ),
     (r"<(?:script|link)[^>]*fontawesome\.js[^>]*>(?:</script>)?", ""),

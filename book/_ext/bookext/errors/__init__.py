@@ -18,11 +18,12 @@ from sphinx.util.docutils import SphinxDirective
 from casebook.chapters import Chapter, card
 
 from .. import libraries, notebook
+from . import packages
 from .general import answers, general
 from .messages import Message, messages
 
 BOX = """<form class="lookup" role="search" aria-label="Find your error">
-<label for="traceback">Paste a traceback, or say what you see</label>
+<label for="traceback">Paste a traceback or a <code>pip list</code>, or say what you see</label>
 <textarea id="traceback" rows="{rows}" spellcheck="false" autocomplete="off"
  placeholder="TypeError: … or: my kernel never ends"
  aria-describedby="traceback-note"></textarea>
@@ -43,7 +44,9 @@ here</a> too: it may become a case.</p>
 <script defer src="../_static/vocabulary.js"></script>
 <script defer src="../_static/match.js"></script>
 <script defer src="../_static/prose.js"></script>
+<script defer src="../_static/packages.js"></script>
 <script defer src="../_static/cases.js"></script>
+<script defer src="../_static/environment.js"></script>
 <script defer src="../_static/errors.js"></script>
 """
 
@@ -140,6 +143,7 @@ def data(chapters: list[Chapter]) -> dict[str, Any]:
         "general": [asdict(one) for one in general()],
         "answers": [asdict(one) for one in answers()],
         "cases": [case(chapter) for chapter in chapters],
+        "doctor": packages.data(),
     }
 
 
