@@ -1287,6 +1287,21 @@ TABLE = r"""
    "fix": "Sort the rows with cupy.lexsort and keep each row that differs from the one before (unique_rows below)",
    "kind": "wrong numbers",
    "chapter": "47-unique-rows"
+  },
+  {
+   "name": "57-not-on-sys-path",
+   "symptom": "NVRTC and other CUDA libraries are installed and importable, but not found with uv run --with, pip install --target or PYTHONPATH: DynamicLibNotFoundError: Failure finding \"libnvrtc.so.13 or libnvrtc.so.12\": No such file: libnvrtc.so.13 or libnvrtc.so.12",
+   "ranges": [
+    {
+     "part": "cuda-pathfinder",
+     "since": "1.0.0",
+     "newest": "1.9.0",
+     "everywhere": true
+    }
+   ],
+   "fix": "Install the packages into the virtual environment that runs the program, without uv run --with",
+   "kind": "does not start",
+   "chapter": "57-not-on-sys-path"
   }
  ],
  "combinations": {

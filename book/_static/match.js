@@ -236,6 +236,14 @@ function isLast(message, paste) {
   );
 }
 
+// Whether a paste is about another major version of a shared library than a message.
+const otherVersion = (message, paste) =>
+  (message.said.toLowerCase().match(/\blib\w+\.so\.\d+/g) ?? []).some(
+    name =>
+      !paste.shown.includes(name) &&
+      new RegExp(`\\b${name.replace(/\d+$/, "").replaceAll(".", "\\.")}\\d`).test(paste.shown),
+  );
+
 // Whether a paste has the words of a message, and how they are to be taken: `[sure or perhaps,
 // by what support]`.
 function check(book, message, paste) {
@@ -251,7 +259,7 @@ function check(book, message, paste) {
     : message.level > 0 &&
       (follows(message.said, paste.letters) || breaksOff(message.said, paste.lines));
   const last = isLast(message, paste);
-  if (!said && !last) return null;
+  if ((!said && !last) || otherVersion(message, paste)) return null;
   const by = support(book, message, paste);
   const line = paste.lines.filter(one => one.trim()).length === 1;
   // What anybody's code or any compiler may say, and nothing around it is about Python on a GPU.

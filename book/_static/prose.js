@@ -10,7 +10,7 @@ const UNKNOWN = 4; // faults that a word of no fault counts for
 // What must be the fault's: which share of the weight of what is said, and what weight.
 const WHOLE = { share: 0.5, score: 4, clear: 0.18 }; // of a text
 const PART = { share: 0.6, score: 7, clear: 0.35 }; // of a sentence of it
-const UNSAID = { share: 0.7, score: 3.4 }; // where nothing says that it is about a GPU
+const UNSAID = { share: 0.7, score: 3.8 }; // where nothing says that it is about a GPU
 const STRANGE = { share: 0.7, score: 6 }; // where it is about another library
 const UNLIKE = 0.7; // for a case about other libraries than the text
 const FAINT = 2;

@@ -106,7 +106,7 @@ const PRINTED = new RegExp(
     String.raw`\w(?:error|exception|warning|interrupt)s?\b`,
     String.raw`\b(?:error|fatal|warning|failed|traceback)[^\w\n]*[:(]`,
     String.raw`cuda_|_error|\bfile "|\bline \d|\.(?:pyx|so|cuh?|cpp|h|dll)\b|\.py[:", ]+\d`,
-    String.raw`ignored in:|core dumped|::|\b0x[\da-f]|\w\\\w|->|^\s*={3}`,
+    String.raw`(?:site|dist)-packages|ignored in:|core dumped|::|\b0x[\da-f]|\w\\\w|->|^\s*={3}`,
     String.raw`^\W*(?!(?:${SORTS})\b)[\w.]+ ?: |^\s*[\w.]+\([^()]*\)\W*$`,
     String.raw`^\s*(?:return|import|def|class|@\w|\w+ =) `,
   ].join("|"),

@@ -9,7 +9,7 @@ from casebook.chapters import Chapter
 from casebook.errors import WrongUse
 
 TEMPLATE = Path(__file__).with_name("template.ipynb")
-CAPTION = "Crashes and hangs"  # of the template's kind
+CAPTION = "Crashes, hangs and full memory"  # of the template's kind
 
 
 def new(slug: str) -> int:

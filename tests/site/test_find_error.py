@@ -184,9 +184,12 @@ def test_what_any_program_may_print_is_never_sure(find, package):
 
 
 @pytest.mark.parametrize("package", ["django", "torch", "jax"])
-def test_a_card_behind_frames_of_others_is_never_sure(find, package):
+def test_a_card_behind_frames_of_others_is_never_sure(find, engine, package):
     frame = PLACES["Linux"].format(package)
-    words = [words for chapter in load() for words in chapter.facts.messages]
+    # A symbol's name, in a case about no library that has frames, comes from nowhere else.
+    framed = {*engine("BOOK.cases.filter(one => one.libraries.length).map(one => one.number)")}
+    cases = [chapter for chapter in load() if chapter.name[:2] in framed]
+    words = [words for chapter in cases for words in chapter.facts.messages]
     assert not sure(find, [f"{frame}\n{one}" for one in words])
 
 
