@@ -1302,6 +1302,27 @@ TABLE = r"""
    "fix": "Install the packages into the virtual environment that runs the program, without uv run --with",
    "kind": "does not start",
    "chapter": "57-not-on-sys-path"
+  },
+  {
+   "name": "59-flush-to-zero",
+   "symptom": "CuPy: float32 results smaller than 1.2e-38 become 0, and --ftz=false changes nothing",
+   "ranges": [
+    {
+     "part": "cupy",
+     "oldest": "14.2.0",
+     "newest": "14.2.0",
+     "everywhere": true
+    },
+    {
+     "part": "cupy",
+     "oldest": "11.6.0",
+     "newest": "14.1.1",
+     "read": true
+    }
+   ],
+   "fix": "Compute in float64, or scale the numbers up first",
+   "kind": "wrong numbers",
+   "chapter": "59-last-digits"
   }
  ],
  "combinations": {
