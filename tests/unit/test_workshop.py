@@ -15,6 +15,7 @@ from casebook import chapters
 from casebook.__main__ import main
 from casebook.chapters import Chapter
 from casebook.chapters.card import CARD
+from casebook.chapters.exercises import exercises
 from casebook.errors import CasebookError
 from casebook.execution.replay import framed
 from casebook.teaching.workshop import ASK, MARK, asked, passages, unsolved, write
@@ -207,3 +208,22 @@ def test_the_command(tmp_path, capsys):
     said = f"{len(BOOKS)} chapters without solutions and outputs: {tmp_path}\n"
     assert capsys.readouterr().out == said
     assert sorted(path.name for path in tmp_path.iterdir()) == [book.path.name for book in BOOKS]
+
+
+def spaceless(text):
+    return " ".join(text.split())
+
+
+@each_chapter
+def test_the_text_of_a_copy_has_no_solution(book):
+    """Neither a mark that was lost nor the prose may tell all of a solution's own lines."""
+    copy = unsolved(book.notebook)
+    text = spaceless("\n".join(cell.source for cell in copy.cells if cell.cell_type == "markdown"))
+    for one in exercises(book):
+        given = spaceless("\n".join(cell.source for cell in one.exercise))
+        for cell in one.solution:
+            lines = [spaceless(line) for line in cell.body.splitlines()]
+            own = [line for line in lines if len(line) > 14 and line not in given]
+            own = [line for line in own if not line.startswith(("#", "import", "from", "print"))]
+            told = [line for line in own if line in text]
+            assert not told or len(told) < len(own), f"exercise {one.number}: {told}"
