@@ -35,12 +35,11 @@ from casebook.chapters.chapter import Chapter
 from casebook.environments.store import explain_disk_errors, write_atomically
 from casebook.errors import CasebookError
 
-REPRODUCED, NOT_REPRODUCED, DIFFERENT, CANNOT, NO_PYTHON = (
+REPRODUCED, NOT_REPRODUCED, DIFFERENT, CANNOT = (
     "reproduced",
     "not reproduced",
     "failed differently",
     "cannot be installed",
-    "needs another Python",
 )
 AS_OF = "release", "today"
 LEVELS = "cpu", "gpu"

@@ -91,7 +91,7 @@ def online(address, tmp_path, monkeypatch):
     monkeypatch.setattr(index, "PYTHONS", (HERE,))
 
 
-FAILS, WORKS, NO_PYTHON = "reproduced", "not reproduced", "needs another Python"
+FAILS, WORKS = "reproduced", "not reproduced"
 
 
 def run(outcome, line="", date="2020-02-02", probe=PROBE.key):
@@ -157,7 +157,7 @@ def test_today_is_asked_anew_and_the_day_of_a_release_is_not(book, online, capsy
 
 def test_only_what_is_missing_or_stale_runs(book, monkeypatch):
     """Without an index the stored closures are run; what fails is named, the rest is stored."""
-    rows = [entry("1.0", WORKS), entry("1.1", WORKS, probe="0"), entry("1.2", NO_PYTHON)]
+    rows = [entry("1.0", WORKS), entry("1.1", WORKS, probe="0"), entry("1.2", FAILS, probe="0")]
     store(book, *rows, entry("1.3"), entry("1.4"))
     ran = []
 
@@ -194,8 +194,8 @@ def test_what_is_new_is_said(book, works, capsys):
 
 
 def test_a_release_is_compared_with_the_one_right_before_it(book):
-    """With the same dependency set; a missing Python is no outcome."""
-    ran = {"1.2": WORKS, "1.9": FAILS, "1.9.1": NO_PYTHON, "1.10": "", "1.11": WORKS}
+    """With the same dependency set."""
+    ran = {"1.2": WORKS, "1.9": FAILS, "1.9.1": "", "1.10": "", "1.11": WORKS}
     store(book, *(entry(*one) for one in ran.items()), entry("1.9", WORKS, "release"))
     before = [place.before("cpu") for place in command.chosen(book, "tiny-lib", None)]
     assert before == [None, WORKS, WORKS, WORKS, WORKS, WORKS, FAILS, FAILS, FAILS, WORKS]
@@ -257,10 +257,17 @@ def run_one(probe, python=HERE, closure="", level="cpu"):
     return answer
 
 
-def test_a_python_that_is_not_there_is_an_outcome(monkeypatch):
+def test_a_python_that_is_not_there_says_nothing_about_the_release(monkeypatch):
     monkeypatch.setenv("UV_PYTHON_DOWNLOADS", "never")
-    answer = run_one(PROBE, "3.4")
-    assert (answer.outcome, answer.line[:17]) == (NO_PYTHON, "no Python ==3.4.*")
+    assert run_one(PROBE, "3.4").startswith("no Python ==3.4.*")
+
+
+def test_a_python_that_is_there_is_asked_first(book, monkeypatch):
+    monkeypatch.setattr(command, "missing", lambda python: python != HERE)
+    one = Release("tiny-lib", "1.0", "2020-01-01", ("3.9", "3.10", HERE))
+    evidence.write(book.path.with_name(index.FILE), [asdict(one)])
+    places = list(command.chosen(book, "tiny-lib", None))
+    assert [place.question.pythons for place in places] == [(HERE, "3.9", "3.10")] * 2
 
 
 def test_a_hang_ends_with_the_probes_own_limit():

@@ -15,7 +15,6 @@ SIGNS = {
     "v": "not reproduced",
     "!": "failed differently",
     "-": "cannot be installed",
-    "p": "needs another Python",
 }
 
 
@@ -76,7 +75,7 @@ def test_neighbours_that_end_alike_in_every_line_share_a_column(versions):
 
 def test_what_was_not_run_is_empty(strip):
     """Without a Python there was no run."""
-    shown = strip(rows(cpu_today="xxxx", gpu_today="px v"))
+    shown = strip(rows(cpu_today="xxxx", gpu_today=" x v"))
     assert lines(shown)[-1] == ["today, on a GPU", "", "✗", "", "✓"]
     assert soup(shown).select_one(".legend").text.endswith("empty: not run")
     assert soup(shown).select_one("details p").text.endswith("GPU: X, driver 580.1")

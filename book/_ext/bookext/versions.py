@@ -40,10 +40,10 @@ Ran = dict[tuple[str, str], Row]  # a release's rows by level and day
 
 
 def runs(chapter: Chapter) -> list[Row]:
-    """The rows of a chapter, without those for which a Python was missing: they show nothing."""
+    """The rows of a chapter; those that ended before the case began say so."""
     known = chapter.facts.messages
-    found = (row for row in evidence.rows(chapter) if row.outcome != evidence.NO_PYTHON)
-    return [replace(row, outcome=STOPPED) if stopped(row, known) else row for row in found]
+    rows = evidence.rows(chapter)
+    return [replace(row, outcome=STOPPED) if stopped(row, known) else row for row in rows]
 
 
 def stopped(row: Row, known: list[str]) -> bool:

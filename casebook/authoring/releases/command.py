@@ -1,5 +1,6 @@
 """`casebook versions`: resolve and run what is missing or stale, store each result."""
 
+import functools
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -11,10 +12,12 @@ from casebook.authoring.releases.probe import Probe, libraries, probes, question
 from casebook.authoring.releases.progress import Progress
 from casebook.authoring.releases.resolve import Question, resolve
 from casebook.authoring.releases.worker import Job, perform
+from casebook.cells.header import Header
 from casebook.chapters import Chapter, evidence
 from casebook.chapters import load as chapters
 from casebook.chapters.evidence import Entry, Run
 from casebook.environments import gpu
+from casebook.environments.create import installed_pythons
 from casebook.errors import CasebookError
 
 
@@ -39,13 +42,9 @@ class Place:
         return ", ".join(filter(None, [self.chapter.name, str(self.entry), level]))
 
     def before(self, level: str) -> str | None:
-        """The outcome at first, or else that of the release before this one; None for none.
-
-        That a Python was missing is no outcome.
-        """
+        """The outcome at first, or else that of the release before this one; None for none."""
         runs = [run for entry in self.history if (run := entry.run(level))]
-        outcomes = [run.outcome for run in runs if run.outcome != evidence.NO_PYTHON]
-        return outcomes[-1] if outcomes else None
+        return runs[-1].outcome if runs else None
 
     def finish(self, entry: Entry, progress: Progress, level: str = "") -> None:
         """Store the entry in a new form, and show what came of a level, or of the installer."""
@@ -59,9 +58,9 @@ class Place:
             progress.show(self.name(), "resolved")
 
     def stale(self, level: str) -> Iterator[Probe]:
-        """The probe of this level where it was not run, or another was, or a Python was missing."""
+        """The probe of this level where it was not run, or another was."""
         probe, run = probes(self.chapter, self.entry.library).get(level), self.entry.run(level)
-        fresh = probe and run and run.probe == probe.key and run.outcome != evidence.NO_PYTHON
+        fresh = probe and run and run.probe == probe.key
         if probe and not fresh and self.entry.closure is not None:
             yield probe
 
@@ -119,8 +118,15 @@ def chosen(chapter: Chapter, library: str, release: str | None) -> Iterator[Plac
             history = (*history, found.get(new.place, new))
             if wanted in (None, one.release):
                 day = one.day if as_of == "release" else None
-                asked = question(chapter, library, one.release, one.pythons, day)
+                pythons = tuple(sorted(one.pythons, key=missing))  # what is here comes first
+                asked = question(chapter, library, one.release, pythons, day)
                 yield Place(chapter, history[-1], asked, history)
+
+
+@functools.cache
+def missing(python: str) -> bool:
+    """Whether this machine has no such Python, "3.12"."""
+    return not installed_pythons(Header(f"=={python}.*", ()))
 
 
 def resolve_all(places: Iterable[Place], progress: Progress) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from casebook.authoring.releases.probe import Probe, judge
-from casebook.chapters.evidence import DIFFERENT, NO_PYTHON, Run, today
+from casebook.chapters.evidence import DIFFERENT, Run, today
 from casebook.environments import gpu, uv
 from casebook.environments.create import make
 from casebook.environments.store import cache, file_lock
@@ -95,8 +95,6 @@ def meaning(sentence: str) -> tuple[str, str]:
 
     The outcome is empty where it says nothing.
     """
-    if sentence.startswith("no Python"):
-        return NO_PYTHON, sentence
     if "could not be built" in sentence:
         error = next((line.strip() for line in sentence.splitlines() if "error:" in line), "")
         error = re.sub(r"^.*?error: | @ file://[^\s`]+", "", error)
