@@ -50,7 +50,7 @@ def test_the_book_s_own_environment_has_what_no_newer_release_is_without():
     pins = re.findall(r"(?m)^([\w-]+)==([\w.]+)", (ROOT / "requirements.txt").read_text())
     findings = diagnose(Machine("python", "3.12.1", dict(pins), cuda="13.0"))
     found = {finding.name: finding.status for finding in findings if finding.status != NOT_AFFECTED}
-    ours = "numba-cuda", "cupy", "cuda-core", "nvrtc"
+    ours = "numba-cuda", "cupy", "cuda-core", "nvrtc", "cuda-pathfinder"
     at_risk = {
         case.name
         for case in doctor.CASES
