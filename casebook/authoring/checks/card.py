@@ -1,16 +1,18 @@
 """The card and the facts behind it: written from the facts, and true of the cells and the rows."""
 
+import functools
 import re
+import shlex
 from collections.abc import Iterator
 
-from packaging.requirements import Requirement
+from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
 
 from casebook import doctor
 from casebook.authoring.checks.code import MEASURES
 from casebook.authoring.publish import card_differences
 from casebook.authoring.releases import probe
-from casebook.chapters import Chapter, evidence
+from casebook.chapters import Chapter, evidence, load
 from casebook.chapters.card import CARD
 from casebook.chapters.facts import PARTS, Fault, Releases, label
 
@@ -25,6 +27,8 @@ LIBRARIES = {
     "PyTorch": "torch",
 }
 INSTALLED = re.compile(r'"([\w-]+(?:\[\w+\])?[<>=][^"]*)"')  # a requirement in what to do
+ELSEWHERE = frozenset({"nvidia-cudnn-cu13", "nvidia-nccl-cu13"})  # too large for the book
+EXTRAS = {"ctk", "cu12", "cu13", "cudart", "nvrtc"}
 PACKAGE = re.compile(r"\[\w+\]|cupy-cuda\d+x(\[\w+\])?")
 REQUIREMENT = re.compile(r'\[(?:cu\d+|ctk)\]|"[\w-]+(?:\[\w+\])?[<>=][^"]*"')
 NAME = re.compile(r"[A-Za-z_]\w*|\d+(?:\.\d+)*")
@@ -35,6 +39,7 @@ def card_problems(chapter: Chapter) -> Iterator[str]:
     """Ends of sentences about the card, the libraries, the messages and what is told to do."""
     yield from card_differences(chapter)
     for check in (
+        packages,
         kinds,
         libraries,
         messages,
@@ -99,6 +104,37 @@ def fixes(chapter: Chapter) -> Iterator[str]:
             for version in let_in(fault, requirement):
                 release = f"{requirement.name} {version}"
                 yield f"fault {fault.id}: `do` lets {release} in, which has it"
+
+
+def packages(chapter: Chapter) -> Iterator[str]:
+    """A command installs packages and extras that exist: a name with a typo may be anybody's."""
+    for fault in chapter.facts.faults:
+        for problem in typos(fault.do):
+            yield f"fault {fault.id}: `do` {problem}"
+
+
+def typos(text: str) -> Iterator[str]:
+    """What the `pip install` commands of a text name that no environment of the book has."""
+    for command in re.findall(r"pip install ([^`\n&;|#]+)", text):
+        for word in shlex.split(command):
+            if word.startswith("-") or not word[0].isalpha():
+                continue
+            try:
+                asked = Requirement(word)
+            except InvalidRequirement:
+                yield f"has {word!r} to install, which is no requirement"
+                continue
+            if asked.name not in installed_names():
+                yield f"installs {asked.name}, which no environment of the book has"
+            for extra in sorted(asked.extras - EXTRAS):
+                yield f"asks {asked.name} for the extra {extra!r}, which nobody has seen"
+
+
+@functools.cache
+def installed_names() -> frozenset[str]:
+    """The packages that the environments of all chapters have, and ELSEWHERE."""
+    heads = [cell.header for book in load() for cell in book.cells if cell.header]
+    return ELSEWHERE | {one.name for head in heads for one in head.requirements}
 
 
 def alive(chapter: Chapter) -> Iterator[str]:

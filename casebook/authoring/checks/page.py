@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from packaging.requirements import Requirement
 
-from casebook.authoring.checks.card import INSTALLED, let_in
+from casebook.authoring.checks.card import INSTALLED, let_in, typos
 from casebook.chapters import Chapter
 from casebook.chapters.facts import Fault
 
@@ -75,6 +75,7 @@ def sections_without_gpu(chapter: Chapter) -> Iterator[str]:
 
 def install_problems(chapter: Chapter, block: str) -> Iterator[str]:
     """What a shell would do to the block's install lines, and what they let in."""
+    yield from (f"the block {problem}" for problem in typos(block))
     for line in block.splitlines():
         if "pip install" not in line:
             continue
