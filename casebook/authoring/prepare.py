@@ -9,6 +9,7 @@ from pathlib import Path
 
 from casebook import chapters
 from casebook.cells.header import Header
+from casebook.chapters.first import ENVIRONMENT
 from casebook.environments import create, gpu
 from casebook.environments.build import build
 from casebook.environments.store import create_shared_folder, explain_disk_errors
@@ -27,7 +28,7 @@ def prepare(names: Sequence[str], every: bool = False, into: Path | None = None)
             create_shared_folder(into)
     books = chapters.load(names)
     on_gpu, headers = (
-        chapters.distinct(h for book in books for h in book.headers(gpu=which))
+        chapters.distinct([ENVIRONMENT, *(h for book in books for h in book.headers(gpu=which))])
         for which in (True, every or bool(gpu.find()))
     )
     failed = create_all(headers, into)

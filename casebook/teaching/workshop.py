@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 
 from casebook.cells.line import without_match
 from casebook.cells.repository import ROOT
-from casebook.chapters import CLAIMS, Chapter
+from casebook.chapters import CLAIMS, Chapter, first, load
 from casebook.chapters.questions import HEADING, MARK, passages
 from casebook.errors import CasebookError
 
@@ -25,6 +25,7 @@ FOLDER = ROOT / "_build" / "workshop"
 # These sections tell how cells end.
 TELLS = re.compile(r"(?m)^## (?:If you have this now|How we know|References)$")
 ASK = "**Before you run it:**"
+GUESS = "*Your guess:*"
 NOTE = (
     "*A copy for a workshop. Say what you expect before you run a cell. "
     "Outputs, explanations and solutions are on the book's site.*"
@@ -72,12 +73,13 @@ def asked(text: str) -> tuple[str, str]:
 
 
 def ask(text: str, question: str) -> str:
-    """Text with a question added at its end."""
+    """Text with a question added at its end, and a place for the guess."""
     if not question:
         return text
+    text = text.rstrip().removesuffix(GUESS)
     last = text.rstrip().rpartition("\n\n")[2]
     joint = " " if last.startswith(ASK) else f"\n\n{ASK} "
-    return f"{text.rstrip()}{joint}{question}\n\n"
+    return f"{text.rstrip()}{joint}{question}\n\n{GUESS}\n\n"
 
 
 def encoded(source: str) -> str:
@@ -86,6 +88,19 @@ def encoded(source: str) -> str:
     body = base64.b64encode(zlib.compress(source.removeprefix(lead).encode(), 9)).decode()
     lines = "\n".join(f'    "{body[at : at + 76]}"' for at in range(0, len(body), 76))
     return f"{lead}import base64, zlib\n\nexec(zlib.decompress(base64.b64decode(\n{lines})))"
+
+
+def first_of_all() -> NotebookNode:
+    """The notebook to begin with: one failing cell, below the cells that it needs."""
+    setup = load()[0].cells[0].source
+    cells = [("setup", setup), ("environments", first.environments()), ("first", first.CELL)]
+    return nbformat.v4.new_notebook(
+        metadata={"kernelspec": {"display_name": "Python 3 (ipykernel)", "name": "python3"}},
+        cells=[
+            nbformat.v4.new_markdown_cell(first.TEXT, id="text"),
+            *(nbformat.v4.new_code_cell(source, id=name) for name, source in cells),
+        ],
+    )
 
 
 def without_answers(first: str) -> str:
@@ -105,14 +120,13 @@ def without_verdicts(text: str) -> str:
 
 
 def write(chapters: Iterable[Chapter], folder: str | Path = FOLDER) -> list[Path]:
-    """Write the copies and return their paths.
+    """Write the copies, and 00-first.ipynb to begin with; return their paths.
 
     Raises CasebookError, and writes nothing, where a file differs: it may be somebody's work.
     """
-    texts = {
-        Path(folder) / chapter.path.name: nbformat.writes(unsolved(chapter.notebook)) + "\n"
-        for chapter in chapters
-    }
+    copies = {chapter.path.name: unsolved(chapter.notebook) for chapter in chapters}
+    copies["00-first.ipynb"] = first_of_all()
+    texts = {Path(folder) / name: nbformat.writes(copy) + "\n" for name, copy in copies.items()}
     for path, text in texts.items():
         if path.exists() and path.read_text(encoding="utf-8") != text:
             raise CasebookError(

@@ -10,6 +10,7 @@ from helpers import ROOT, gone, process_ids, wait_until
 
 from casebook import chapters
 from casebook.authoring import prepare
+from casebook.chapters.first import ENVIRONMENT
 from casebook.environments import gpu
 from casebook.errors import DownloadFailure, EnvironmentFailure, MissingPython
 
@@ -38,7 +39,9 @@ def made(monkeypatch):
 
 
 def keys(gpu):
-    return {head.environment_key for book in chapters.load() for head in book.headers(gpu=gpu)}
+    """Those of the chapters, and of the notebook that a class begins with."""
+    heads = [ENVIRONMENT, *(one for book in chapters.load() for one in book.headers(gpu=gpu))]
+    return {head.environment_key for head in heads}
 
 
 T4 = gpu.Gpu("Tesla T4", "7.5", "550.54.15")

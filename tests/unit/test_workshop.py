@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import nbformat
 import pytest
+from nbclient import NotebookClient
 
 from casebook import chapters
 from casebook.__main__ import main
@@ -18,7 +19,7 @@ from casebook.chapters.card import CARD
 from casebook.chapters.exercises import exercises
 from casebook.errors import CasebookError
 from casebook.execution.replay import framed
-from casebook.teaching.workshop import ASK, MARK, asked, passages, unsolved, write
+from casebook.teaching.workshop import ASK, GUESS, MARK, asked, passages, unsolved, write
 
 BOOKS = chapters.load()
 # Shown by a cell, and no result: names and sizes, what is expected, a table with both answers.
@@ -164,13 +165,16 @@ def test_every_question_is_asked_once_and_in_front_of_its_cell(book):
         ),
         (
             "Look. <!-- result: How many? -->Seven.\n\n## Why\n\nSo.",
-            (f"Look.\n\n{ASK} How many?\n\n## Why\n\nSo.", ""),
+            (f"Look.\n\n{ASK} How many?\n\n{GUESS}\n\n## Why\n\nSo.", ""),
         ),
         (
             "<!-- next -->\n<!-- result: And then? -->\nNothing.",
-            (f"\n\n{ASK} And then?\n\n", ""),
+            (f"\n\n{ASK} And then?\n\n{GUESS}\n\n", ""),
         ),
-        ("<!-- result -->\nIt does. <!-- result: Why? -->So.", (f"\n\n{ASK} Why?\n\n", "")),
+        (
+            "<!-- result -->\nIt does. <!-- result: Why? -->So.",
+            (f"\n\n{ASK} Why?\n\n{GUESS}\n\n", ""),
+        ),
         ("No mark at all.", ("No mark at all.", "")),
     ],
 )
@@ -193,8 +197,8 @@ def test_the_chapters_in_memory_stay_as_they_are():
 
 
 def test_a_second_call_changes_nothing_and_work_is_not_overwritten(tmp_path):
-    first, second = write(BOOKS[:2], tmp_path)
-    assert write(BOOKS[:2], tmp_path) == [first, second]
+    first, second, begin = write(BOOKS[:2], tmp_path)
+    assert write(BOOKS[:2], tmp_path) == [first, second, begin]
     first.write_text("my answers")
     second.unlink()
     with pytest.raises(CasebookError, match=f"{first.name} exists and differs from this copy"):
@@ -204,10 +208,20 @@ def test_a_second_call_changes_nothing_and_work_is_not_overwritten(tmp_path):
 
 
 def test_the_command(tmp_path, capsys):
-    assert main(["workshop", "--into", str(tmp_path)]) == 0
-    said = f"{len(BOOKS)} chapters without solutions and outputs: {tmp_path}\n"
-    assert capsys.readouterr().out == said
-    assert sorted(path.name for path in tmp_path.iterdir()) == [book.path.name for book in BOOKS]
+    for names, books in ([], BOOKS), (["01", "18"], [chapters.load([n])[0] for n in ("01", "18")]):
+        folder = tmp_path / str(len(names))
+        assert main(["workshop", *names, "--into", str(folder)]) == 0
+        assert capsys.readouterr().out.startswith(f"{len(books)} chapters without solutions")
+        copies = ["00-first.ipynb", *(book.path.name for book in books)]
+        assert sorted(path.name for path in folder.iterdir()) == copies
+
+
+def test_the_first_notebook_runs_and_its_cell_fails_as_it_says(tmp_path):
+    write(BOOKS[:1], tmp_path)
+    book = nbformat.read(tmp_path / "00-first.ipynb", 4)
+    client = NotebookClient(book, kernel_name="python3", timeout=120)
+    client.execute(cwd=str(tmp_path))
+    assert "as expected: OverflowError" in book.cells[-1].outputs[-1].text
 
 
 def spaceless(text):
