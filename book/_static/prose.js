@@ -8,14 +8,14 @@ const NAME = 0.6; // a name from code, beside its parts
 const HALF = 0.7; // a frequent word
 const UNKNOWN = 4; // faults that a word of no fault counts for
 // What must be the fault's: which share of the weight of what is said, and what weight.
-const WHOLE = { share: 0.5, score: 4, clear: 0.18 }; // of a text
-const PART = { share: 0.6, score: 7, clear: 0.35 }; // of a sentence of it
+const WHOLE = { share: 0.5, score: 4, clear: 0.25 }; // of a text
+const PART = { share: 0.6, score: 8, clear: 0.45 }; // of a sentence of it
 const UNSAID = { share: 0.7, score: 3.8 }; // where nothing says that it is about a GPU
 const STRANGE = { share: 0.7, score: 6 }; // where it is about another library
 const UNLIKE = 0.7; // for a case about other libraries than the text
 const FAINT = 2;
 const CLEAR = 8.5; // what words must weigh that are less than half of it
-const AHEAD = 1.15; // how far the first must be ahead then
+const AHEAD = 1.5; // how far the first must be ahead then
 const LONGEST = 400; // words of a sentence, and sentences of a text, that are looked at
 
 const FENCE = /^\s*(?:```|~~~)[^\n]*\n[^]*?(?:^\s*(?:```|~~~)\s*$|$(?![^]))/gm;
