@@ -1290,7 +1290,7 @@ TABLE = r"""
   },
   {
    "name": "57-not-on-sys-path",
-   "symptom": "NVRTC and other CUDA libraries are installed and importable, but not found with uv run --with, pip install --target or PYTHONPATH: DynamicLibNotFoundError: Failure finding \"libnvrtc.so.13 or libnvrtc.so.12\": No such file: libnvrtc.so.13 or libnvrtc.so.12",
+   "symptom": "CUDA libraries such as libnvrtc.so are installed but not found with uv run --with, pip install --target or PYTHONPATH: DynamicLibNotFoundError: Failure finding \"libnvrtc.so.13 or libnvrtc.so.12\": No such file: libnvrtc.so.13 or libnvrtc.so.12",
    "ranges": [
     {
      "part": "cuda-pathfinder",
@@ -1299,7 +1299,7 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "Install the packages into the virtual environment that runs the program, without uv run --with",
+   "fix": "Install the packages into the virtual environment that runs the program; don't use uv run --with",
    "kind": "does not start",
    "chapter": "57-not-on-sys-path"
   },
