@@ -4,33 +4,64 @@ No output changes. The receipt gets an entry: GPU, driver, date, and how many ce
 expected. Cells that need more GPUs than there are do not run, and are not counted as ended.
 """
 
-from collections.abc import Sequence
+import functools
+import itertools
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
 
 from casebook import chapters
+from casebook.authoring.checks.code import MEASURES
 from casebook.authoring.execute import run, this_gpu
 from casebook.cells.notebook import Confirmation
 from casebook.chapters import Chapter, evidence, receipts
 from casebook.environments.gpu import Gpu
 from casebook.errors import CasebookError
 
+WORKERS = 8  # chapters that run side by side
+
 
 def confirm(names: Sequence[str]) -> int:
-    """Run chapters and add to their receipts. One that cannot be confirmed stops no other."""
-    found, failed = this_gpu(), 0
-    books = chapters.load(names)
-    for number, book in enumerate(books, 1):
-        place = f"[{number}/{len(books)}] {book.name}"
+    """Run chapters and add to their receipts. One that cannot be confirmed stops no other.
+
+    Those that measure nothing run side by side, then each of the others alone. Every receipt is
+    written as soon as its chapter is done.
+    """
+    found = this_gpu()
+    without = receipts.NO_GPU  # what was executed without a GPU has nothing to confirm
+    books = [b for b in chapters.load(names) if not b.receipt or b.receipt["gpu"] != without]
+    alone = [book for book in books if measures(book)]
+    together = [book for book in books if book not in alone]
+    failed, done = 0, itertools.count(1)
+
+    def show(book: Chapter, ended: Callable[[], Confirmation]) -> int:
+        place = f"[{next(done)}/{len(books)}] {book.name}"
         try:
-            entry = confirm_one(book, found)
+            entry = ended()
             print(f"{place}: {entry['ended']} of {entry['cells']} cells ended as expected")
         except CasebookError as error:
-            failed += 1
             print(f"{place}: NOT confirmed: {error}", flush=True)
+            return 1
+        return 0
+
+    with ProcessPoolExecutor(min(WORKERS, os.cpu_count() or 1)) as pool:
+        running = {pool.submit(confirm_one, book.path, found): book for book in together}
+        for future in as_completed(running):
+            failed += show(running[future], future.result)
+    for book in alone:
+        failed += show(book, functools.partial(confirm_one, book.path, found))
     return bool(failed)
 
 
-def confirm_one(book: Chapter, found: Gpu) -> Confirmation:
+def measures(book: Chapter) -> bool:
+    """Whether a chapter claims something about time, which a busy GPU would disturb."""
+    return any(MEASURES.search(cell.source) for cell in book.cells if cell.needs_gpu)
+
+
+def confirm_one(path: Path, found: Gpu) -> Confirmation:
     """Run a chapter and store its confirmation. Raises CasebookError, and then stores nothing."""
+    book = chapters.at(path)
     if not book.receipt or any(receipts.receipt_problems(book)):
         raise CasebookError("its receipt is stale or missing; `make execute` comes first")
     if book.receipt["gpu"] == found.name:
