@@ -260,5 +260,5 @@ class Summary:
         if self.prepared:
             yield (
                 f"{sum(self.prepared):.0f} s of it for {counted(self.prepared, 'environment')} "
-                "that `python -m casebook prepare` would have made before"
+                "that `casebook prepare` would have made before"
             )
