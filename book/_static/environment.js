@@ -29,13 +29,8 @@ function group(status, faults) {
   const list = found => element("ul", "faults", ...found.map(line));
   const count = `${faults.length} known fault${faults.length > 1 ? "s" : ""}`;
   const heading = element("p", "fact", element("strong", "", count), `: ${SAID[status]}`);
-  const [open, folded] = [faults.slice(0, LISTED_OPEN), faults.slice(LISTED_OPEN)];
-  const more = element("summary", "", `${folded.length} more`);
-  return [
-    heading,
-    list(open),
-    ...(folded.length ? [element("details", "", more, list(folded))] : []),
-  ];
+  const [open, rest] = [faults.slice(0, LISTED_OPEN), faults.slice(LISTED_OPEN)];
+  return [heading, list(open), ...folded(rest.length, list(rest))];
 }
 
 // For each package with a certain fault, the release to take.
@@ -46,10 +41,11 @@ function upgrades(packages, certain) {
     const counts = range =>
       parts[range.part] && (range.part === part || (part === "numba" && range.builtIn));
     const own = certain.filter(fault => fault.ranges.some(counts));
-    if (!part || !own.length) return [];
+    if (!own.length) return [];
     const [take, left] = better(packages, name, own) ?? [];
+    const rest = `; it has ${left || "none"} of these ${own.length}`;
     const said = take
-      ? [": take ", element("strong", "", take), `; it has ${left || "none"} of these ${own.length}`]
+      ? [": take ", element("strong", "", take), rest]
       : [": no newer release that the book knows is better"];
     return [element("p", "", `${name} ${version}`, ...said, ".")];
   });
@@ -59,9 +55,8 @@ function environment(packages) {
   const found = diagnose(packages);
   const of = status => [...found].filter(([, one]) => one === status).map(([fault]) => fault);
   const groups = [AFFECTED, AT_RISK, READ].map(status => [status, of(status)]);
-  const known = Object.keys(packages).filter(name => partOf(name));
   const some = groups.some(([, faults]) => faults.length);
-  const list = known.map(name => `${name} ${packages[name]}`).join(", ");
+  const list = Object.entries(packages).map(one => one.join(" ")).join(", ");
   const title = some ? "Known faults in these releases" : "No known fault in these releases";
   return element(
     "section",

@@ -98,6 +98,10 @@ function describe({ case: one, sure, messages }) {
   );
 }
 
+// The rest of a list, folded.
+const folded = (count, ...rest) =>
+  count ? [element("details", "", element("summary", "", `${count} more`), ...rest)] : [];
+
 // A fault as one line: what is seen, as a question, and where it stands.
 const ask = ({ case: one, fault }) => [
   ...prose(fault.see),
@@ -132,21 +136,13 @@ function explain(error, findings, text) {
       fault: one.faults[messages[0].message.fault] ?? Object.values(one.faults)[0],
     }))
     .sort((one, other) => like.indexOf(one.fault) - like.indexOf(other.fault));
-  const [open, folded] = [lines.slice(0, OPEN), lines.slice(OPEN)];
+  const [open, rest] = [lines.slice(0, OPEN), lines.slice(OPEN)];
   if (open.length)
     made.append(
       element("p", "can", `${lines.length} ${lines.length === 1 ? "case" : "cases"} can end so:`),
       ...open.flatMap(advise),
     );
-  if (folded.length)
-    made.append(
-      element(
-        "details",
-        "",
-        element("summary", "", `${folded.length} more`),
-        ...folded.flatMap(advise),
-      ),
-    );
+  made.append(...folded(rest.length, ...rest.flatMap(advise)));
   return made;
 }
 

@@ -10,7 +10,8 @@ const AROUND =
   /^\s*(?:#|-e |-{3,}|(?:package|name)\s+version|using python|warning:|\[notice\]|$)/i;
 const MOSTLY = 0.8; // of the lines that say something
 
-// The packages that a text lists, {name: version}; null for a text that is something else.
+// The packages of the book's libraries that a text lists, {name: version}; null for a text that is
+// something else.
 function packagesOf(text) {
   const plain = text.replace(/\x1b\[[\d;]*m/g, "");
   const lines = plain.split(/\r?\n/).filter(line => !AROUND.test(line));
@@ -22,14 +23,19 @@ function packagesOf(text) {
     count += 1;
     if (version) found[name.toLowerCase().replace(/[-_.]+/g, "-")] = version;
   }
-  const known = Object.keys(found).some(name => partOf(name));
-  return known && count >= MOSTLY * lines.length ? found : null;
+  const known = Object.entries(found).filter(([name]) => partOf(name));
+  return known.length && count >= MOSTLY * lines.length ? Object.fromEntries(known) : null;
 }
 
-const partOf = name =>
-  Object.entries(BOOK.doctor.watched).find(([, names]) =>
-    new RegExp(`^(?:${names})$`).test(name),
-  )?.[0];
+let watched; // patterns of the parts, made once
+
+function partOf(name) {
+  watched ??= Object.entries(BOOK.doctor.watched).map(([part, names]) => [
+    part,
+    new RegExp(`^(?:${names})$`),
+  ]);
+  return watched.find(([, names]) => names.test(name))?.[0];
+}
 
 // The numbers of a version: "0.59.0rc1" gives [0, 59, 0, 0]; null for others.
 function release(version) {
@@ -110,10 +116,11 @@ function better(packages, name, faults) {
     return faults.filter(fault => examine(fault, parts) === AFFECTED).length;
   };
   const now = release(packages[name]);
+  const before = left(packages[name]);
   return releasesOf(name)
     .filter(version => now && !below(release(version), now))
     .map(version => [version, left(version)])
-    .filter(([, count]) => count < left(packages[name]))
+    .filter(([, count]) => count < before)
     .reduce((best, one) => (best && best[1] <= one[1] ? best : one), undefined);
 }
 

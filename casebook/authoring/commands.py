@@ -1,7 +1,6 @@
 """The commands for authors: their parsers, and what each runs."""
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -117,7 +116,6 @@ def _facts(options: argparse.Namespace) -> int:
 
     for path in publish(chapters.load()):
         print(path.relative_to(ROOT))
-        sys.stdout.flush()
     return 0
 
 

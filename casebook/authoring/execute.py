@@ -22,7 +22,7 @@ from casebook.authoring import publish
 from casebook.authoring.checks.code import written_problems
 from casebook.cells.notebook import Receipt
 from casebook.cells.repository import ROOT
-from casebook.chapters import Chapter, evidence, load, markup, receipts
+from casebook.chapters import KERNEL, Chapter, evidence, load, markup, receipts
 from casebook.environments import gpu
 from casebook.errors import CasebookError
 
@@ -201,11 +201,7 @@ def run_cell(
 def normalise(notebook: NotebookNode) -> None:
     """Bring a notebook into the stored form: cells numbered, metadata of outputs dropped."""
     notebook.metadata = {
-        "kernelspec": {
-            "display_name": "Python 3 (ipykernel)",
-            "language": "python",
-            "name": "python3",
-        },
+        "kernelspec": dict(KERNEL),
         "language_info": {"name": "python"},
     }
     code = (cell for cell in notebook.cells if cell.cell_type == "code")

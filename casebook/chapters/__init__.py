@@ -5,6 +5,7 @@ Data and its rules, no commands. The site is made from this package and imports 
 
 from casebook.chapters.chapter import (
     CLAIMS,
+    KERNEL,
     MACHINE_PATH,
     Cell,
     Chapter,
@@ -13,4 +14,4 @@ from casebook.chapters.chapter import (
     load,
 )
 
-__all__ = ["CLAIMS", "MACHINE_PATH", "Cell", "Chapter", "at", "distinct", "load"]
+__all__ = ["CLAIMS", "KERNEL", "MACHINE_PATH", "Cell", "Chapter", "at", "distinct", "load"]

@@ -16,6 +16,7 @@ from casebook.cells.stamp import digest, of_outputs
 from casebook.chapters import facts
 from casebook.environments.store import write_atomically
 
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 CLAIMS = re.compile(
     r"(?m)^## What the (?:article|threads) said$"
 )  # above the table of claims and verdicts

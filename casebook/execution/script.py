@@ -23,7 +23,7 @@ from casebook.cells.stamp import digest
 from casebook.environments import create as environments
 from casebook.environments.build import UNITY, build, source_of
 from casebook.environments.cuda_home import lay_out
-from casebook.environments.store import cache, explain_disk_errors
+from casebook.environments.store import cache, explain_disk_errors, file_lock
 from casebook.environments.venv import Environment
 from casebook.errors import EnvironmentFailure, UnexpectedOutcome
 from casebook.execution.modules import FOLDERS
@@ -116,9 +116,8 @@ def own_folder(runs: Path) -> Iterator[Path]:
                     shutil.rmtree(old, ignore_errors=True)
     with (
         tempfile.TemporaryDirectory(dir=runs, ignore_cleanup_errors=True) as name,
-        (Path(name) / "lock").open("a") as lock,
+        file_lock(Path(name) / "lock", lambda line: None),
     ):
-        fcntl.flock(lock, fcntl.LOCK_EX)
         yield Path(name)
 
 

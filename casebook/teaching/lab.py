@@ -12,7 +12,7 @@ from typing import Any
 import nbformat
 
 from casebook.cells.stamp import digest
-from casebook.chapters import Chapter
+from casebook.chapters import KERNEL, Chapter
 from casebook.environments.store import write_atomically
 
 START = "00-start.ipynb"
@@ -71,11 +71,7 @@ def start(chapters: Iterable[Chapter]) -> nbformat.NotebookNode:
     text = HEAD + "\n".join(map(row, chapters))
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text, id="start")])
     notebook.metadata = {
-        "kernelspec": {
-            "display_name": "Python 3 (ipykernel)",
-            "language": "python",
-            "name": "python3",
-        },
+        "kernelspec": dict(KERNEL),
         "casebook": {"start": digest(text)},
     }
     return notebook

@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 
 from casebook.cells.line import without_match
 from casebook.cells.repository import ROOT
-from casebook.chapters import CLAIMS, Chapter, first, load
+from casebook.chapters import CLAIMS, KERNEL, Chapter, first, load
 from casebook.chapters.questions import HEADING, MARK, passages
 from casebook.errors import CasebookError
 
@@ -95,7 +95,7 @@ def first_of_all() -> NotebookNode:
     setup = load()[0].cells[0].source
     cells = [("setup", setup), ("environments", first.environments()), ("first", first.CELL)]
     return nbformat.v4.new_notebook(
-        metadata={"kernelspec": {"display_name": "Python 3 (ipykernel)", "name": "python3"}},
+        metadata={"kernelspec": dict(KERNEL)},
         cells=[
             nbformat.v4.new_markdown_cell(first.TEXT, id="text"),
             *(nbformat.v4.new_code_cell(source, id=name) for name, source in cells),

@@ -9,7 +9,7 @@ import yaml
 from casebook import chapters
 from casebook.__main__ import arguments
 from casebook.authoring.checks import problems
-from casebook.authoring.checks.prose import LINK, THREAD
+from casebook.authoring.checks.prose import LINK, thread_problems
 from casebook.cells import repository
 from casebook.cells.repository import ROOT
 from casebook.chapters.exercises import exercises
@@ -91,8 +91,7 @@ def test_a_page_names_threads_commands_and_counts_that_are_right(page):
     """A wrong one sends readers elsewhere, and nothing else would notice."""
     text = page.read_text("utf-8")
     for words, target in LINK.findall(text):
-        thread, number = THREAD.match(target), re.search(r"#(\d+)", words)
-        assert not thread or not number or number[1] == thread[3], f"[{words}]({target})"
+        assert not list(thread_problems(words, target))
     targets = re.findall(r"(?m)^([a-z]+):", (ROOT / "Makefile").read_text())
     commands = next(one for one in arguments()._actions if one.choices).choices
     for code in re.findall(r"(?s)```.*?```|`[^`]+`|(?m:^    .*$)", re.sub(r" # .*", "", text)):

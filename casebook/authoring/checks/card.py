@@ -152,7 +152,7 @@ def alive(chapter: Chapter) -> Iterator[str]:
 
 def names(chapter: Chapter) -> Iterator[str]:
     """Each name and number in the code of a `do` is on the page: a wrong one is a wrong cure."""
-    page = "\n".join(CARD.sub("", node.source) for node in chapter.notebook.cells)
+    page = text_of(chapter)
     for fault in chapter.facts.faults:
         for code in re.findall(r"`([^`]+)`", fault.do):
             if "pip install" in code or PACKAGE.fullmatch(code):
@@ -164,10 +164,15 @@ def names(chapter: Chapter) -> Iterator[str]:
 
 def threads(chapter: Chapter) -> Iterator[str]:
     """Each thread is linked in the text, where somebody reads what it says."""
-    page = "\n".join(CARD.sub("", node.source) for node in chapter.notebook.cells)
+    page = text_of(chapter)
     for thread in chapter.facts.threads:
         if not re.search(rf"github\.com/{re.escape(thread)}\b", page):
             yield f"threads: the page has no link to {thread}; is the number right?"
+
+
+def text_of(chapter: Chapter) -> str:
+    """All that a page says and runs, besides its card."""
+    return "\n".join(CARD.sub("", node.source) for node in chapter.notebook.cells)
 
 
 def let_in(fault: Fault, requirement: Requirement) -> Iterator[str]:

@@ -35,13 +35,18 @@ def link_problems(chapter: Chapter, text: str) -> Iterator[str]:
         path = target.partition("#")[0]
         if path and "://" not in target and not (chapter.path.parent / path).exists():
             yield f"a link to {path}, which does not exist"
-        thread, number = THREAD.match(target), re.search(r"(?:([\w.-]+) )?(PR )?#(\d+)", words)
-        if not thread or not number:
-            continue
-        if number[3] != thread[3] or (number[2] and thread[2] != "pull"):
-            yield f"the link [{words}] leads to {thread[2]}/{thread[3]}"
-        if number[1] and number[1] != "PR" and number[1].lower() != thread[1].lower():
-            yield f"the link [{words}] leads to the repository {thread[1]}"
+        yield from thread_problems(words, target)
+
+
+def thread_problems(words: str, target: str) -> Iterator[str]:
+    """Whether a link to a thread says where it leads; nothing of other links."""
+    thread, number = THREAD.match(target), re.search(r"(?:([\w.-]+) )?(PR )?#(\d+)", words)
+    if not thread or not number:
+        return
+    if number[3] != thread[3] or (number[2] and thread[2] != "pull"):
+        yield f"the link [{words}] leads to {thread[2]}/{thread[3]}"
+    if number[1] and number[1] != "PR" and number[1].lower() != thread[1].lower():
+        yield f"the link [{words}] leads to the repository {thread[1]}"
 
 
 def name_problems(chapter: Chapter, text: str) -> Iterator[str]:
