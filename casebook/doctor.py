@@ -269,7 +269,7 @@ TABLE = r"""
      "fixed": "0.2.0"
     }
    ],
-   "fix": "pip install \"cuda-core[cu12]>=1.0\", then Program(source, \"c++\", ProgramOptions(max_register_count=32))",
+   "fix": "pip install \"cuda-core[cu12]>=1.0\"; compile C++ to \"cubin\", with max_register_count=32 in its ProgramOptions",
    "kind": "wrong numbers",
    "chapter": "03-jit-options",
    "remains": "Some ProgramOptions are still silently dropped when the input is PTX (seen up to 1.2.2)."
@@ -314,10 +314,10 @@ TABLE = r"""
      "fixed": "13.4.1"
     }
    ],
-   "fix": "Write x + x.dtype.type(1) for 1 + x, pass np.float32(h); or pip install \"cupy-cuda12x>=13.4.1,<14\"",
+   "fix": "Write x + x.dtype.type(1) for 1 + x and pass scalars as np.float32(h), or pip install \"cupy-cuda12x>=13.4.1,<14\"",
    "kind": "crash",
    "chapter": "04-fused-scalars",
-   "remains": "Some expressions still silently take the slow path; the chapter has a function that checks. CuPy 14.0.0 to 14.2.0 have another fault, 25-fuse-small-types.",
+   "remains": "Some expressions still silently take the slow path; the chapter has a function that checks. CuPy 14.0.0 to 14.2.0 have another bug, 25-fuse-small-types.",
    "beside": {
     "part": "numpy",
     "since": "2.0"
@@ -325,7 +325,7 @@ TABLE = r"""
   },
   {
    "name": "05-device-arrays",
-   "symptom": "A GPU array returned by nanobind says it is on the CPU, and reading it in NumPy or PyTorch segfaults: killed by SIGSEGV",
+   "symptom": "A GPU array returned by nanobind claims to be on the CPU, and reading it in NumPy or PyTorch segfaults: killed by SIGSEGV",
    "ranges": [
     {
      "part": "nanobind",
@@ -333,7 +333,7 @@ TABLE = r"""
      "fixed": "2.2.0"
     }
    ],
-   "fix": "pip install \"nanobind>=2.2.0\", rebuild the module; first search return types for nb::f_contig",
+   "fix": "pip install \"nanobind>=2.2.0\" and rebuild the module; first check return types for nb::f_contig",
    "kind": "crash",
    "chapter": "05-device-arrays",
    "remains": "A compiled module keeps the release it was built with, and a type that names no device still means CPU (seen up to 3.1.0).",
@@ -557,7 +557,7 @@ TABLE = r"""
   },
   {
    "name": "14-two-billion",
-   "symptom": "A kernel over more than 2³¹ elements skips some of them; no error message",
+   "symptom": "A kernel over more than 2³¹ elements skips some and processes others twice; no error message",
    "ranges": [
     {
      "part": "numba-cuda-mlir",
@@ -588,7 +588,7 @@ TABLE = r"""
    "fix": "pip install \"cupy-cuda12x[ctk]>=14.1.0\"",
    "kind": "wrong numbers",
    "chapter": "14-two-billion",
-   "remains": "cumsum along an axis is still reported wrong in 14.1 (cupy #10268)."
+   "remains": "cumsum along an axis is still wrong beyond 2³² elements, up to 14.2.0 (cupy #10268)."
   },
   {
    "name": "15-filter-in-place",
@@ -893,6 +893,18 @@ TABLE = r"""
      "oldest": "0.68.1",
      "newest": "0.68.1",
      "everywhere": true
+    },
+    {
+     "part": "numba-cuda",
+     "oldest": "0.0.1",
+     "fixed": "0.30.4",
+     "read": true
+    },
+    {
+     "part": "the CUDA target built into numba",
+     "oldest": "0.33.0",
+     "fixed": "0.68.1",
+     "read": true
     }
    ],
    "fix": "Clamp it: u = min(xoroshiro128p_uniform_float32(states, i), np.float32(1 - 2**-24))",
@@ -965,6 +977,12 @@ TABLE = r"""
      "oldest": "14.2.0",
      "newest": "14.2.0",
      "everywhere": true
+    },
+    {
+     "part": "cupy",
+     "oldest": "11.0.0",
+     "fixed": "14.2.0",
+     "read": true
     }
    ],
    "fix": "Before you refill the buffer, cp.cuda.get_current_stream().synchronize(); with stream=s, s.synchronize()",
@@ -980,6 +998,12 @@ TABLE = r"""
      "oldest": "0.30.4",
      "newest": "0.30.4",
      "everywhere": true
+    },
+    {
+     "part": "numba-cuda",
+     "oldest": "0.0.3",
+     "fixed": "0.30.4",
+     "read": true
     }
    ],
    "fix": "Before you refill the buffer, stream.synchronize()",
@@ -1072,7 +1096,7 @@ TABLE = r"""
   },
   {
    "name": "37-lost-store",
-   "symptom": "A kernel writes to a dynamic shared array, reads it back, and gets zeros or an old value; no message",
+   "symptom": "A kernel writes to a dynamic shared array and reads back zeros or an old value; no message",
    "ranges": [
     {
      "part": "numba-cuda-mlir",
@@ -1087,7 +1111,7 @@ TABLE = r"""
      "read": true
     }
    ],
-   "fix": "Make the array static, or put cuda.syncthreads() between any two accesses of which one is a write",
+   "fix": "Make the array static, or put cuda.syncthreads() between any two accesses if one of them is a write",
    "kind": "wrong numbers",
    "chapter": "37-shared-overlap"
   },
@@ -1108,7 +1132,7 @@ TABLE = r"""
      "read": true
     }
    ],
-   "fix": "Capture inside a private memory pool and keep the pool and arrays alive with the graph (function below)",
+   "fix": "Capture inside a private memory pool and keep the pool and arrays alive with the graph (record below)",
    "kind": "wrong numbers",
    "chapter": "38-graph-addresses"
   },
