@@ -48,6 +48,13 @@ def add(commands: "Commands") -> None:
 
     command(commands, "facts", "write cards and doctor's table").set_defaults(run=_facts)
 
+    reports = command(commands, "reports", "run the programs of Found here; store how they end")
+    reports.add_argument("names", nargs="*", metavar="ENTRY", help="default: all")
+    reports.add_argument(
+        "--pin", default="", metavar="NAME==VERSION", help="another release of a package"
+    )
+    reports.set_defaults(run=_reports)
+
     versions = command(
         commands, "versions", "run the cases over releases of their libraries", chapters=True
     )
@@ -117,6 +124,12 @@ def _facts(options: argparse.Namespace) -> int:
     for path in publish(chapters.load()):
         print(path.relative_to(ROOT))
     return 0
+
+
+def _reports(options: argparse.Namespace) -> int:
+    from casebook.reports.run import reports
+
+    return reports(options.names, options.pin)
 
 
 def _versions(options: argparse.Namespace) -> int:

@@ -1,5 +1,6 @@
 """The search for new faults: what differs is found and made small, a crash and a hang included."""
 
+import dataclasses
 import json
 import re
 import struct
@@ -7,11 +8,13 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 from helpers import ROOT
 from hypothesis import strategies as st
 
 from casebook.hunt import child, command, report, search, targets
 from casebook.hunt.targets import Target
+from casebook.reports import Entry
 
 SIDE = """
 import os, time
@@ -61,12 +64,21 @@ def test_each_kind_of_difference_is_found_and_made_small(target, tmp_path):
     assert not again.found and again.outcomes["known"]
 
 
-def test_a_report_is_a_file_that_fails_with_the_fault(target, tmp_path):
+def test_a_report_is_a_draft_of_an_entry_whose_program_shows_the_fault(target, tmp_path):
     verdict = child.Verdict("numbers", "402", "403")
-    report.write(target, [search.Difference("n = 201\ndouble(n)", verdict)], tmp_path / "out")
+    target = dataclasses.replace(target, dependencies=("cupy-cuda12x==14.2.0", "numpy==2.2.6"))
+    for _ in range(2):  # the second run takes the place of the first
+        report.write(target, [search.Difference("n = 201\ndouble(n)", verdict)], tmp_path / "out")
     (file,) = (tmp_path / "out").iterdir()
-    assert "# right: 402\n# got:   403\n" in file.read_text()
-    ended = subprocess.run([sys.executable, file], capture_output=True, text=True)
+    entry = yaml.safe_load(file.read_text())
+    assert entry["title"] == "double(n): numbers"
+    assert (entry["prints"], entry["right"]) == ("403\n", "402\n")
+    assert Entry("01", **entry).header().dependencies == target.dependencies
+    empty = [key for key, value in entry.items() if not value]
+    assert empty == ["about", "expected", "known"]  # for a person
+    ended = subprocess.run(
+        [sys.executable, "-"], input=entry["program"], capture_output=True, text=True
+    )
     assert ended.returncode == 1 and "AssertionError" in ended.stderr
 
 

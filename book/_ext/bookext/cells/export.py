@@ -1,22 +1,19 @@
 """%%pinned cells as files, as `casebook export` prints them.
 
 Below each cell that can leave its notebook there is a link to save the file and a button to copy
-it; the directive `exported` gives the link on any page.
+it. *Found here* has the link, too.
 """
 
 from html import escape
 from pathlib import Path
 
-from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
 
 from casebook.chapters import Cell, Chapter
 from casebook.errors import CasebookError
 from casebook.execution.export import export
 
 from .. import notebook
-from . import summary
 
 FOLDER = "exports"
 LINK = '<a href="../{file}" download>Cell {number} as one file</a>'
@@ -45,43 +42,6 @@ def offer(chapter: Chapter, cell: Cell) -> str:
     return markup(OFFER, chapter, cell) if can_leave(cell) else ""
 
 
-class Exported(SphinxDirective):
-    """One line, by notebook and cell id: the cell's file, its packages, and where the cell is.
-
-    ```{exported} 13-stale-helper stale-fails
-    ```
-    """
-
-    required_arguments = 2
-
-    def run(self) -> list[nodes.Node]:
-        name, identity = self.arguments
-        found = [
-            (chapter, cell, cell.header)
-            for chapter in notebook.chapters(self.env)
-            for cell in chapter.cells
-            if chapter.name == name and cell.node["id"] == identity
-            if cell.header and can_leave(cell)
-        ]
-        if not found:
-            problem = f"exported: there is no cell {identity} to export in {name}"
-            return [self.state_machine.reporter.warning(problem, line=self.lineno)]
-        ((chapter, cell, header),) = found
-        facts = " · ".join([*summary.packages(header), *summary.needs(header)])
-        anchor, place = f"cell-{cell.number}", f"cell {cell.number}"
-        line = notebook.element(
-            nodes.paragraph,
-            notebook.html(markup(LINK, chapter, cell)),
-            f" ({facts}), which is ",
-            notebook.link(self.env, chapter, anchor, place),
-            " of ",
-            notebook.link(self.env, chapter, "", f"case {notebook.number(name)}"),
-            ".",
-            classes=["exported"],
-        )
-        return [line]
-
-
 def write(app: Sphinx, out: Path) -> None:
     """Write the files into the built site."""
     (out / FOLDER).mkdir(exist_ok=True)
@@ -95,5 +55,4 @@ def write(app: Sphinx, out: Path) -> None:
 
 def setup(app: Sphinx) -> None:
     app.add_js_file("export.js", loading_method="defer")
-    app.add_directive("exported", Exported)
     notebook.when_built(app, write)
