@@ -25,6 +25,12 @@ from casebook.execution.replay import environments_of, show
 from casebook.execution.script import check, run
 
 NO_GPU = "Skipped: this cell needs an NVIDIA GPU, and this machine has none."
+BUSY = (
+    "Skipped: others use this GPU ({}% busy), so a measurement would say nothing, and slow them "
+    "down. Below is the stored output. To run the cell all the same, run it again."
+)
+AFTER = "Skipped: a measurement above was. To run this cell all the same, run it again."
+MEASURES = re.compile(r"\b(?:compare|perf_counter)\(|\.claim\(")
 
 
 @magics_class
@@ -49,7 +55,10 @@ class PinnedMagic(Magics):
         options = lines.parse(line)
         source = f"{lines.MAGIC} {line}".rstrip() + f"\n{cell}"
         header = lines.header(options, cell, self.known(source) if options.name else {})
-        if reason := why_skip(header):
+        reason = why_skip(header)
+        if not reason and header.gpu and not (options.out or options.folder):
+            reason = busy.why_skip(source, follows=False)
+        if reason:
             print(reason)
             show(source, self.shell.user_ns)
             return
@@ -108,6 +117,32 @@ class Progress:
             self.shown = False
 
 
+class Busy:
+    """Which cells were not run because others used the GPU; a second run of one goes ahead."""
+
+    def __init__(self) -> None:
+        self.skipped: set[str] = set()
+        self.names_missing = False
+
+    def why_skip(self, source: str, follows: bool) -> str:
+        """One sentence if a cell must not run now, else "".
+
+        `follows`: the cell may use names of the cells above, as %%gpu cells do.
+        """
+        if gpu.required() or source in self.skipped:
+            return ""
+        reason = AFTER if follows and self.names_missing else ""
+        if not reason and MEASURES.search(source) and (load := gpu.load()) > gpu.IDLE:
+            reason = BUSY.format(load)
+        if reason:
+            self.skipped.add(source)
+            self.names_missing |= follows
+        return reason
+
+
+busy = Busy()
+
+
 def why_skip(header: Header) -> str:
     """One sentence if the cell cannot run on this machine, else "".
 
@@ -140,23 +175,29 @@ def too_few(wanted: int) -> str:
     return NO_GPU
 
 
-def skip(source: str, wanted: int) -> None:
-    print(too_few(wanted))
+def skip(source: str, reason: str) -> None:
+    print(reason)
     show(source, get_ipython().user_ns)
+
+
+def skip_gpu(source: str, wanted: int) -> None:
+    skip(source, too_few(wanted))
 
 
 def gpu_cell(lines: list[str]) -> list[str]:
     """Input transformer: a %%gpu cell is an ordinary cell if there is a GPU, else one sentence.
 
-    `%%gpu 2` needs two.
+    `%%gpu 2` needs two. A cell that measures waits for a GPU that nobody else uses.
     """
     marked = re.fullmatch(r"%%gpu(?: +([1-9]))?\s*", lines[0]) if lines else None
     if not marked:
         return lines
-    wanted, found = int(marked[1] or 1), gpu.find()
+    source, wanted, found = "".join(lines), int(marked[1] or 1), gpu.find()
     if found and found.count >= wanted:
-        return [f"# {lines[0]}", *lines[1:]]
-    return [f"__import__('casebook.magics').magics.skip({''.join(lines)!r}, {wanted})\n"]
+        if not (reason := busy.why_skip(source, follows=True)):
+            return [f"# {lines[0]}", *lines[1:]]
+        return [f"__import__('casebook.magics').magics.skip({source!r}, {reason!r})\n"]
+    return [f"__import__('casebook.magics').magics.skip_gpu({source!r}, {wanted})\n"]
 
 
 # so a terminal does not try it on a cell's first line, but waits for the whole cell

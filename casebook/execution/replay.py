@@ -15,10 +15,10 @@ from typing import Any
 from IPython.display import display
 
 from casebook.cells.header import Header
-from casebook.cells.line import without_match
 from casebook.cells.notebook import Notebook, gpus_of
 from casebook.cells.repository import ROOT
 from casebook.cells.stamp import of_outputs
+from casebook.cells.untold import untold
 from casebook.errors import HeaderError, WrongUse
 
 MARK = 'data-casebook="stored"'
@@ -96,7 +96,7 @@ def same(one: str, other: str) -> bool:
 
 
 def lines(source: str) -> list[str]:
-    return [text.rstrip() for text in without_match(source).strip().splitlines()]
+    return [text.rstrip() for text in untold(source).strip().splitlines()]
 
 
 def frame(outputs: list[dict[str, Any]], title: str) -> dict[str, str]:

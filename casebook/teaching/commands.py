@@ -51,7 +51,9 @@ def _workshop(options: argparse.Namespace) -> int:
 
     folder = options.into or workshop.FOLDER
     paths = workshop.write(chapters.load(options.names), folder)
-    print(f"{len(paths) - 1} chapters without solutions and outputs, 00-first to begin: {folder}")
+    print(
+        f"{len(paths)} notebooks without solutions and outputs, 00-first.ipynb to begin: {folder}"
+    )
     return 0
 
 

@@ -17,6 +17,7 @@ from nbformat import NotebookNode
 
 from casebook.cells.line import without_match
 from casebook.cells.repository import ROOT
+from casebook.cells.untold import untold
 from casebook.chapters import CLAIMS, KERNEL, Chapter, first, load
 from casebook.chapters.questions import HEADING, MARK, passages
 from casebook.errors import CasebookError
@@ -48,8 +49,10 @@ def unsolved(notebook: NotebookNode) -> NotebookNode:
             continue
         else:
             cell.outputs, cell.execution_count = [], None
-            cell.source = without_match(cell.source)
-            if "check" in cell.metadata.get("tags", []):
+            tags = cell.metadata.get("tags", [])
+            theirs = "exercise" in tags or "check" in tags
+            cell.source = without_match(cell.source) if theirs else untold(cell.source)
+            if "check" in tags:
                 cell.source = encoded(cell.source)
         kept.append(cell)
     kept[0].source = f"{without_answers(kept[0].source)}\n\n{NOTE}"

@@ -1,9 +1,11 @@
-"""The JupyterHub of book/run.md, without the hub: the administrator's commands, then a student.
+"""The JupyterHub of book/run.md and the class of book/workshop.md, without the hub: the
+administrator's commands, then students.
 
-The student is another user, to whom the configuration's variables and the link are given, as the
-hub gives them.
+A student is another user, to whom the configuration's variables and the link are given, as the hub
+gives them.
 """
 
+import csv
 import json
 import os
 import re
@@ -16,9 +18,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import nbformat
 import pytest
+from attempts import answers, written
 from helpers import ROOT
 
 from casebook.chapters import load
+from casebook.chapters.exercises import exercises
 from casebook.chapters.receipts import gpu_pins
 from casebook.environments import uv
 from casebook.magics import NO_GPU
@@ -26,17 +30,61 @@ from casebook.magics import NO_GPU
 (CHAPTER,) = load(["01"])
 STUDENT = {"user": 12345, "group": 12345, "extra_groups": []}
 PYTHON = "/usr/bin/python3"  # every user can run it
-PAGE = (ROOT / "book/run.md").read_text().split("\n## On a JupyterHub\n")[1].split("\n## ")[0]
+LEFT_OUT = ("VIRTUAL_ENV", "PYTHONPATH", "UV_CACHE_DIR", "XDG_CACHE_HOME")
 
 
-def block(kind):
+def section(page, heading):
+    return (ROOT / page).read_text().split(f"\n## {heading}\n")[1].split("\n## ")[0]
+
+
+HUB = section("book/run.md", "On a JupyterHub")
+CLASS = section("book/workshop.md", "A class on a hub")
+
+
+def block(page, kind):
     """The page's first block of that kind."""
-    return re.search(rf"(?s)```(?:{{code-block}} )?{kind}\n(.*?)\n```", PAGE)[1]
+    return re.search(rf"(?s)```(?:{{code-block}} )?{kind}\n(.*?)\n```", page)[1]
 
 
-@pytest.fixture
+class Hub:
+    """A folder in the place of /opt, which every user can enter, with the users' environment."""
+
+    def __init__(self, folder, repository):
+        self.folder, self.address = folder, f"file://{folder}/book.git"
+        subprocess.run(
+            ["git", "clone", "-q", "--bare", repository, folder / "book.git"], check=True
+        )
+        self.configuration = SimpleNamespace(Spawner=SimpleNamespace(environment={}))
+
+    def here(self, text):
+        """Text of a page with this hub's folders and repository, for chapter 1 alone."""
+        text = text.replace("{repository}", self.address).replace("/opt/tljh/user", "/opt/user")
+        text = re.sub(r"\b01 (?:05|18)\b", "01", text)  # 05 compiles for a minute
+        return text.replace("/opt/", f"{self.folder}/")
+
+    def run(self, commands):
+        """Run commands as the administrator."""
+        clean = {k: v for k, v in os.environ.items() if k not in LEFT_OUT}
+        shell = ["bash", "-euo", "pipefail", "-c", self.here(commands)]
+        subprocess.run(shell, check=True, env=clean | {"CUDA_VISIBLE_DEVICES": ""})
+
+    def configure(self, lines):
+        exec(self.here(lines), {"c": self.configuration})
+
+    def student(self, name):
+        """How a process of a student runs; the home is made as the hub makes it."""
+        home = self.folder / "home" / f"jupyter-{name}"
+        home.mkdir(parents=True)
+        (home / ".gitconfig").write_text("[safe]\n\tdirectory = *\n")  # the repository is root's
+        os.chown(home, STUDENT["user"], STUDENT["group"])
+        clean = {k: v for k, v in os.environ.items() if k not in LEFT_OUT}
+        given = {"HOME": str(home), "PATH": f"{self.folder}/user/bin:/usr/bin:/bin"}
+        given |= {"CUDA_VISIBLE_DEVICES": ""} | self.configuration.Spawner.environment
+        return home, STUDENT | {"cwd": home, "env": clean | given}
+
+
+@pytest.fixture(scope="module")
 def hub(repository):
-    """Folder in the place of /opt, which every user can enter, with the users' environment."""
     if os.geteuid():
         pytest.skip("needs root, to be two users")
     folder = Path(tempfile.mkdtemp(prefix="hub-"))
@@ -51,50 +99,85 @@ def hub(repository):
         ):
             if subprocess.run([uv.executable(), "--quiet", *command]).returncode:
                 pytest.skip(f"needs a network, and {PYTHON} of a version that the book supports")
-        subprocess.run(
-            ["git", "clone", "-q", "--bare", repository, folder / "book.git"], check=True
-        )
-        yield folder
+        hub = Hub(folder, repository)
+        hub.run(block(HUB, "bash"))
+        hub.configure(block(HUB, "python"))
+        yield hub
     finally:
         shutil.rmtree(folder)
 
 
-def test_a_student_takes_what_the_administrator_made(hub, monkeypatch):
-    address = f"file://{hub}/book.git"
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    for name in ("VIRTUAL_ENV", "PYTHONPATH", "UV_CACHE_DIR", "XDG_CACHE_HOME"):
-        monkeypatch.delenv(name, raising=False)
-
-    commands = block("bash").replace("{repository}", address)
-    commands = commands.replace("/opt/tljh/user", f"{hub}/user").replace("/opt/", f"{hub}/")
-    commands = commands.replace("01 05", "01")  # 05 compiles for a minute
-    subprocess.run(["bash", "-euo", "pipefail", "-c", commands], check=True)
-
-    c = SimpleNamespace(Spawner=SimpleNamespace(environment={}))
-    exec(block("python").replace("/opt/", f"{hub}/"), {"c": c})
-    monkeypatch.setenv("PATH", f"{hub}/user/bin:/usr/bin:/bin")
-    home = hub / "home"
-    home.mkdir()
-    (home / ".gitconfig").write_text("[safe]\n\tdirectory = *\n")  # the repository is root's
-    os.chown(home, STUDENT["user"], STUDENT["group"])
-    student = STUDENT | {"cwd": home, "env": os.environ | c.Spawner.environment | {"HOME": home}}
-    link = parse_qs(urlsplit(block("text").replace("{repository}", address)).query)
+def test_a_student_takes_what_the_administrator_made(hub):
+    home, student = hub.student("ada")
+    link = parse_qs(urlsplit(hub.here(block(HUB, "text"))).query)
     clone = link["urlpath"][0].split("/")[2]
     subprocess.run(["gitpuller", link["repo"][0], link["branch"][0], clone], check=True, **student)
 
     cells = [CHAPTER.cells[0], *(cell for cell in CHAPTER.cells if cell.pinned)][:4]
     cells += [next(cell for cell in CHAPTER.cells if cell.needs_gpu and not cell.pinned)]
-    sources = [*(cell.source for cell in cells), block("ipython3")]
+    sources = [*(cell.source for cell in cells), block(HUB, "ipython3")]
     notebook = CHAPTER.notebook | {"cells": list(map(nbformat.v4.new_code_cell, sources))}
     path = home / Path(*link["urlpath"][0].split("/")[2:], "class.ipynb")
     path.write_text(json.dumps(notebook))
     path.chmod(0o666)
-    subprocess.run(["jupyter", "execute", "--inplace", path], check=True, **student)
-    ran = nbformat.read(path, 4).cells
-    texts = ["".join(o.get("text", "") for o in cell.outputs) for cell in ran]
+    texts = executed(path, student)
     for cell, text in zip(cells[1:], texts[1:], strict=False):
         ending = NO_GPU if cell.needs_gpu else f"as expected: {cell.header.expected.ending}"
         assert ending in text
     lines = re.findall(r"\[\d+/\d+\].*", texts[-1])
-    assert lines and all(line.rstrip().endswith(f", in {hub}/casebook") for line in lines)
+    assert lines and all(line.rstrip().endswith(f", in {hub.folder}/casebook") for line in lines)
     assert not (home / ".cache/casebook/environments").exists()
+
+
+def test_a_class_copies_works_and_is_graded(hub):
+    """Two students run their copies, one of which answers; a third answers wrongly, and a fourth
+    hands in a broken file."""
+    hub.run(block(CLASS, "bash"))
+    hub.configure(block(CLASS, "python"))
+    made = {path.name for path in (hub.folder / "class").iterdir()}
+    assert made == {"00-first.ipynb", CHAPTER.path.name}
+    assert not re.search(
+        r'"solution"|"outputs": \[\s*\{', (hub.folder / "class" / CHAPTER.path.name).read_text()
+    )
+
+    first = exercises(CHAPTER)[0]
+    ids = [cell.node.id for cell in (*first.exercise, *first.check)]
+    right, wrong = (written(first, answers(CHAPTER, first, kind)[0]) for kind in ("right", "wrong"))
+    for name, answer in {"ben": right, "cleo": "", "dan": wrong, "eve": "{no"}.items():
+        home, student = hub.student(name)
+        subprocess.run(["bash", "-ec", hub.here(block(CLASS, "console"))], check=True, **student)
+        path = home / "class" / CHAPTER.path.name
+        copy = nbformat.read(path, 4)
+        for cell in copy.cells:
+            cell.source = answer if answer and cell.id == ids[0] else cell.source
+        path.write_text(answer if name == "eve" else nbformat.writes(copy))
+        if name in ("ben", "cleo"):
+            wanted = [CHAPTER.cells[0].node.id, *ids]
+            some = nbformat.from_dict(
+                copy | {"cells": [cell for cell in copy.cells if cell.get("id") in wanted]}
+            )
+            (home / "some.ipynb").write_text(nbformat.writes(some))
+            (home / "some.ipynb").chmod(0o666)
+            assert ("Correct" in executed(home / "some.ipynb", student)[-1]) == (name == "ben")
+    # once more, as a student does who is unsure: nothing is lost
+    subprocess.run(["bash", "-ec", hub.here(block(CLASS, "console"))], check=True, **student)
+    assert path.read_text() == "{no"
+
+    hub.run(block(CLASS, "sh").replace("/home/", f"{hub.folder}/home/"))
+    with open(hub.folder / "grades.csv", newline="", encoding="utf-8") as file:
+        rows = [
+            (row["participant"], row["exercise"], row["outcome"]) for row in csv.DictReader(file)
+        ]
+    found = {
+        name.removeprefix("jupyter-"): outcome
+        for name, number, outcome in rows
+        if number in ("", "1")
+    }
+    assert found == {"ben": "solved", "cleo": "untouched", "dan": "not yet", "eve": "unreadable"}
+
+
+def executed(path, student):
+    """The texts that the cells of a notebook print when a student runs it."""
+    subprocess.run(["jupyter", "execute", "--inplace", path], check=True, **student)
+    cells = nbformat.read(path, 4).cells
+    return ["".join(output.get("text", "") for output in cell.outputs) for cell in cells]

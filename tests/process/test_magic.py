@@ -8,10 +8,11 @@ import nbval.kernel
 import pytest
 from helpers import cell, gone, process_ids, sleeper, wait_until
 
+from casebook import magics
 from casebook.cells.header import read
 from casebook.environments import create, gpu
 from casebook.errors import GpuRequired, HeaderError, UnexpectedOutcome
-from casebook.magics import NO_GPU
+from casebook.magics import AFTER, BUSY, NO_GPU
 
 pytestmark = pytest.mark.timeout(120)  # seconds: a script that nobody ends must not hold the suite
 H200 = gpu.Gpu("NVIDIA H200", "9.0", "570.86.15")
@@ -145,6 +146,30 @@ def test_a_gpu_cell_is_an_ordinary_cell_where_there_is_a_gpu(shell, monkeypatch)
     assert shell("%%gpu\nx = 6 * 7\nprint(x)\n%timeit -n1 -r1 None").startswith("42\n")
     assert shell.names["x"] == 42
     assert shell("text = '''\n%%gpu\n'''\nprint(len(text))") == "7\n"
+
+
+def test_on_a_busy_gpu_nothing_is_measured_until_the_cell_is_run_again(shell, monkeypatch):
+    monkeypatch.setattr(gpu, "find", lambda: H200)
+    monkeypatch.setattr(magics, "busy", magics.Busy())
+    monkeypatch.setattr(gpu, "load", lambda: 5)
+    measures = "%%gpu\nr = print('measured') #compare()"
+    assert shell(measures) == "measured\n"
+    monkeypatch.setattr(gpu, "load", lambda: 80)
+    assert shell("%%gpu\nprint('ran')") == "ran\n"
+    assert shell(measures) == f"{BUSY.format(80)}\n"
+    assert shell("%%gpu\nprint(r)") == f"{AFTER}\n"
+    assert shell(measures) == "measured\n"
+    assert shell("%%gpu\nprint(r)") == "None\n"
+    monkeypatch.setenv("CASEBOOK_REQUIRE_GPU", "1")
+    assert shell("%%gpu\nprint(1) # compare()") == "1\n"
+
+
+def test_a_pinned_cell_does_not_measure_on_a_busy_gpu(shell, monkeypatch):
+    monkeypatch.setattr(gpu, "find", lambda: H200)
+    monkeypatch.setattr(gpu, "load", lambda: 80)
+    measures = pinned("print('measured') # r.claim(", "gpu = true")
+    assert shell(measures) == f"{BUSY.format(80)}\n"
+    assert shell(measures) == f"measured\n{FINE}"
 
 
 def test_the_driver_key(shell, monkeypatch):
