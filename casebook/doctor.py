@@ -836,7 +836,7 @@ TABLE = r"""
   },
   {
    "name": "24-impossible-parameters",
-   "symptom": "cupy.random accepts invalid parameters without an error; some never return, for example a negative beta parameter or count in an array",
+   "symptom": "cupy.random accepts invalid parameters without an error; some draws hang, for example with a negative beta parameter or count in an array",
    "ranges": [
     {
      "part": "cupy",
@@ -1039,7 +1039,7 @@ TABLE = r"""
   },
   {
    "name": "33-out-never-sent",
-   "symptom": "A CUDA guvectorize function that adds to out= returns garbage, and what out held is lost",
+   "symptom": "A CUDA guvectorize function that adds to out= returns garbage, and the old contents of out are lost",
    "ranges": [
     {
      "part": "numba-cuda",
@@ -1182,7 +1182,7 @@ TABLE = r"""
      "read": true
     }
    ],
-   "fix": "SciPy's numbers: the function below. Nearest integer: cp.rint(uniform_filter(image.astype(cp.float64), size))",
+   "fix": "To match SciPy, use the function below; to round, cp.rint(uniform_filter(image.astype(cp.float64), size))",
    "kind": "wrong numbers",
    "chapter": "39-grey-image"
   },
@@ -1250,7 +1250,7 @@ TABLE = r"""
   },
   {
    "name": "44-table-malloc",
-   "symptom": "A kernel that reads a global NumPy array crashes, at once with many threads, else after some launches: CUDA_ERROR_ILLEGAL_ADDRESS",
+   "symptom": "A kernel that reads a global NumPy array crashes: at once with many threads, otherwise after several launches: CUDA_ERROR_ILLEGAL_ADDRESS",
    "ranges": [
     {
      "part": "numba-cuda-mlir",
