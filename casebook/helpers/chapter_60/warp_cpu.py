@@ -3,7 +3,8 @@
     import warp_cpu  # before or after `import warp as wp`
 
 Without a driver, Warp's C++ code writes a warning to file descriptor 2 when it starts, whatever
-the log level, so that descriptor is closed meanwhile. Compiled kernels go to the working folder.
+the log level, so that descriptor is closed meanwhile. Compiled kernels stay in Warp's own cache,
+so only the first run compiles them.
 """
 
 import os as _os
@@ -12,7 +13,6 @@ import warp as _wp
 
 _wp.config.quiet = True  # Warp up to 1.12
 _wp.config.log_level = 40  # later releases: errors only
-_wp.config.kernel_cache_dir = "kernels"
 
 _stderr, _nowhere = _os.dup(2), _os.open(_os.devnull, _os.O_WRONLY)
 _os.dup2(_nowhere, 2)
