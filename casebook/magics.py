@@ -19,7 +19,7 @@ from casebook.cells import named
 from casebook.cells.header import Header
 from casebook.cells.plots import use_style
 from casebook.environments import gpu
-from casebook.errors import GpuRequired, HeaderError
+from casebook.errors import GpuRequired, HeaderError, MissingPython
 from casebook.execution.modules import FOLDERS
 from casebook.execution.replay import environments_of, show
 from casebook.execution.script import check, run
@@ -66,6 +66,9 @@ class PinnedMagic(Magics):
         progress = Progress(len(header.dependencies))
         try:
             outcome = run(cell, header, progress.emit, progress.report, place)
+        except MissingPython:
+            show(source, self.shell.user_ns)
+            raise
         finally:
             progress.clear()
         if options.out:

@@ -11,7 +11,7 @@ from helpers import cell, gone, process_ids, sleeper, wait_until
 from casebook import magics
 from casebook.cells.header import read
 from casebook.environments import create, gpu
-from casebook.errors import GpuRequired, HeaderError, UnexpectedOutcome
+from casebook.errors import GpuRequired, HeaderError, MissingPython, UnexpectedOutcome
 from casebook.magics import AFTER, BUSY, NO_GPU
 
 pytestmark = pytest.mark.timeout(120)  # seconds: a script that nobody ends must not hold the suite
@@ -170,6 +170,23 @@ def test_a_pinned_cell_does_not_measure_on_a_busy_gpu(shell, monkeypatch):
     measures = pinned("print('measured') # r.claim(", "gpu = true")
     assert shell(measures) == f"{BUSY.format(80)}\n"
     assert shell(measures) == f"measured\n{FINE}"
+
+
+def test_without_the_right_python_the_stored_output_is_shown(shell, monkeypatch):
+    shown = []
+    monkeypatch.setattr(magics, "show", lambda source, names: shown.append(source))
+    source = pinned("print('ran')").replace(">=3.11", "==3.4.*")
+    monkeypatch.setattr(magics, "run", raises(MissingPython("no Python ==3.4.* on this machine")))
+    with pytest.raises(MissingPython):
+        shell(source)
+    assert shown == [source]
+
+
+def raises(error):
+    def run(*_):
+        raise error
+
+    return run
 
 
 def test_the_driver_key(shell, monkeypatch):
