@@ -57,7 +57,7 @@ class PinnedMagic(Magics):
         header = lines.header(options, cell, self.known(source) if options.name else {})
         reason = why_skip(header)
         if not reason and header.gpu and not (options.out or options.folder):
-            reason = busy.why_skip(source, follows=False)
+            reason = busy.decide(source, follows=False)
         if reason:
             print(reason)
             show(source, self.shell.user_ns)
@@ -126,8 +126,16 @@ class Busy:
     def __init__(self) -> None:
         self.skipped: set[str] = set()
         self.names_missing = False
+        self.decided: tuple[tuple[int, str], str] = ((0, ""), "")
 
     def why_skip(self, source: str, follows: bool) -> str:
+        """What `decide` says, once for each run of a cell: a kernel transforms a cell twice."""
+        run = (get_ipython().execution_count, source)
+        if self.decided[0] != run:
+            self.decided = (run, self.decide(source, follows))
+        return self.decided[1]
+
+    def decide(self, source: str, follows: bool) -> str:
         """One sentence if a cell must not run now, else "".
 
         `follows`: the cell may use names of the cells above, as %%gpu cells do.

@@ -7,6 +7,7 @@ import nbformat
 import nbval.kernel
 import pytest
 from helpers import cell, gone, process_ids, sleeper, wait_until
+from nbclient import NotebookClient
 
 from casebook import magics
 from casebook.cells.header import read
@@ -162,6 +163,22 @@ def test_on_a_busy_gpu_nothing_is_measured_until_the_cell_is_run_again(shell, mo
     assert shell("%%gpu\nprint(r)") == "None\n"
     monkeypatch.setenv("CASEBOOK_REQUIRE_GPU", "1")
     assert shell("%%gpu\nprint(1) # compare()") == "1\n"
+
+
+BUSY_GPU = """from casebook.environments import gpu
+gpu.find, gpu.load = lambda: gpu.Gpu("NVIDIA H200", "9.0", "580"), lambda: 80
+"""
+
+
+def test_a_kernel_skips_a_measurement_and_what_follows(monkeypatch):
+    monkeypatch.delenv("CASEBOOK_REQUIRE_GPU", raising=False)
+    measures = "%%gpu\nx = 1  # .claim("
+    sources = ["%load_ext casebook", BUSY_GPU, measures, "%%gpu\nprint(x)", measures, "x"]
+    cells = list(map(nbformat.v4.new_code_cell, sources))
+    NotebookClient(nbformat.v4.new_notebook(cells=cells), kernel_name="python3").execute()
+    texts = ["".join(output.get("text", "") for output in cell.outputs) for cell in cells]
+    assert texts[2:] == [f"{BUSY.format(80)}\n", f"{AFTER}\n", "", ""]
+    assert cells[-1].outputs[0].data["text/plain"] == "1"
 
 
 def test_a_pinned_cell_does_not_measure_on_a_busy_gpu(shell, monkeypatch):
