@@ -6,7 +6,8 @@ document.addEventListener("click", async event => {
   const status = button.parentElement.querySelector("[role=status]");
   try {
     if (button.dataset.copies) {
-      await navigator.clipboard.writeText(document.getElementById(button.dataset.copies).textContent);
+      const text = document.getElementById(button.dataset.copies).textContent;
+      await navigator.clipboard.writeText(text);
       status.textContent = "Copied. The first line is the title.";
       return;
     }
