@@ -12,6 +12,8 @@ from playwright.sync_api import expect
 from sample import LOST, MARKED, MARKUP, SAMPLE
 
 from casebook.cells.repository import ADDRESS
+from casebook.reports import entries, runs
+from casebook.reports.issue import issue
 
 FIRST = "notebooks/01-default-arguments"
 # A page of each kind. tests/places lets axe look at all pages.
@@ -226,6 +228,18 @@ def test_cell_is_copied_as_one_file_by_keyboard(visit, site):
     file = page.locator("#cell-4 .export button").get_attribute("data-file")
     text = (site / "notebooks" / file).read_text("utf8")
     assert page.evaluate("navigator.clipboard.readText()") == text
+
+
+def test_a_bug_is_copied_as_an_issue(visit):
+    page = visit("book/found")
+    section = page.locator("#sys-path")
+    section.get_by_role("button", name="Copy as issue").click()
+    expect(section.get_by_role("status")).to_contain_text("The first line is the title")
+    (entry,) = [entry for entry in entries() if entry.name == "sys-path"]
+    run = next(run for run in runs() if run.name == entry.name)
+    assert page.evaluate("navigator.clipboard.readText()") == issue(entry, run)
+    section.get_by_text("The issue, in the form of").click()  # without JavaScript, it is here
+    expect(section.locator("pre", has_text="### How to Reproduce")).to_be_visible()
 
 
 def test_header_opens_by_keyboard_and_the_copy_carries_it(visit):
