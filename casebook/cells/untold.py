@@ -23,6 +23,10 @@ def _without_asserts(source: str) -> str:
     shown = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and _prints(n)]
     if not shown or any(n.args and all(isinstance(a, ast.Constant) for a in n.args) for n in shown):
         return source  # it would show nothing, or say what it no longer asserts
+    own = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    asserts = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)]
+    if any(_works(node, own) for one in asserts for node in ast.walk(one)):
+        return source  # it does more than to assert
     for block in _blocks(tree):
         told = [one for one in block if isinstance(one, ast.Assert)]
         for one in told:
@@ -41,6 +45,12 @@ def _without_asserts(source: str) -> str:
 
 def _prints(call: ast.Call) -> bool:
     return isinstance(call.func, ast.Name) and call.func.id in ("print", "display")
+
+
+def _works(node: ast.AST, own: set[str]) -> bool:
+    """Whether a part of an assert gives a name, or calls a function of the cell."""
+    called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in own
+    return called or isinstance(node, ast.NamedExpr)
 
 
 def _blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:

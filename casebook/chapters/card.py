@@ -43,7 +43,7 @@ def affected(fault: Fault) -> str:
     beside = f", beside {label(fault.beside[0])} ≥ {fault.beside[1]}" if fault.beside else ""
     run = fault.where or "; ".join(releases.affected for releases in fault.affected) + beside
     read = "; ".join(f"{label(package)} {shown(text)}" for package, text in fault.read)
-    return f"{run}. Read, not run: {read}" if read else run
+    return f"{run}. Source only: {read}" if read else run
 
 
 def fixed(fault: Fault) -> str:
@@ -53,7 +53,7 @@ def fixed(fault: Fault) -> str:
     words = [releases.fixed_in for releases in fault.affected] or list(fault.fixed_words)
     if len(fault.affected) > 1 and not any(releases.fixed for releases in fault.affected):
         newest = ", ".join(f"{label(one.package)} {one.newest}" for one in fault.affected)
-        return f"not yet in any (newest looked at: {newest})"
+        return f"none yet (newest looked at: {newest})"
     return "; ".join(words) or "not yet"
 
 

@@ -63,7 +63,7 @@ class Chapter(notebook.Notebook):
         """What a run takes: cells with a GPU, what the facts add, the minutes of the receipt."""
         gpu = sum(cell.needs_gpu for cell in self.cells)
         two = sum(cell.gpus > 1 for cell in self.cells)
-        many = f", two for {two}" if two else ""
+        many = f", two GPUs for {two}" if two else ""
         parts = [f"a GPU for {gpu} of {len(self.cells)} cells{many}" if gpu else "no GPU"]
         parts += [self.facts.needs] if self.facts.needs else []
         if self.receipt:

@@ -23,6 +23,7 @@ from casebook.chapters.questions import HEADING, MARK, passages
 from casebook.errors import CasebookError
 
 FOLDER = ROOT / "_build" / "workshop"
+FIRST = "00-first.ipynb"  # has no exercise
 # These sections tell how cells end.
 TELLS = re.compile(r"(?m)^## (?:If you have this now|How we know|References)$")
 ASK = "**Before you run it:**"
@@ -107,9 +108,10 @@ def first_of_all() -> NotebookNode:
 
 
 def without_answers(first: str) -> str:
-    """The first cell without the faults and threads of its card, which tell the result."""
-    kept = re.sub(r"(?m)^(?:\||\*\*Threads:|<!-- (?:card|end of the card)).*\n?", "", first)
-    return re.sub(r"\n{3,}", "\n\n", kept).strip()
+    """The title, and of the card what tells no result: libraries, kind, needs."""
+    title, _, rest = first.partition("\n")
+    kept = [line for line in rest.splitlines() if re.match(r"\*\*(?!Threads:)", line)]
+    return "\n".join([title, "", *kept])
 
 
 def without_verdicts(text: str) -> str:
@@ -128,7 +130,7 @@ def write(chapters: Iterable[Chapter], folder: str | Path = FOLDER) -> list[Path
     Raises CasebookError, and writes nothing, where a file differs: it may be somebody's work.
     """
     copies = {chapter.path.name: unsolved(chapter.notebook) for chapter in chapters}
-    copies["00-first.ipynb"] = first_of_all()
+    copies[FIRST] = first_of_all()
     texts = {Path(folder) / name: nbformat.writes(copy) + "\n" for name, copy in copies.items()}
     for path, text in texts.items():
         if path.exists() and path.read_text(encoding="utf-8") != text:

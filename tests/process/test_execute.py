@@ -151,7 +151,7 @@ def test_what_a_run_needs(tmp_path):
     assert [one.gpus for one in chapter.cells] == [0, 1, 2, 2, 1, 0]
     for seconds, minutes in ((20, "1 minute"), (100, "2 minutes"), (601, "10 minutes")):
         chapter.notebook.metadata["casebook"] = {"seconds": seconds}
-        assert chapter.needs() == f"a GPU for 4 of 6 cells, two for 2; about {minutes}"
+        assert chapter.needs() == f"a GPU for 4 of 6 cells, two GPUs for 2; about {minutes}"
 
 
 def test_a_copy_of_the_template_runs_and_has_no_problem(tmp_path):

@@ -69,6 +69,7 @@ def test_a_class(tmp_path, capsys, monkeypatch):
     cell = {"cell_type": "code", "source": 7, "metadata": {}}
     (room / "jan.ipynb").write_text(json.dumps({"cells": [cell]}))
     submit(room / "kim" / ".ipynb_checkpoints", "18", {})
+    (room / "anna" / "00-first.ipynb").write_text("{}")  # has no exercise
     found = grade(room, "--limit", "5")
     assert [(row.participant, row.exercise, row.outcome) for row in found] == [
         ("anna", "1", "solved"),
@@ -82,7 +83,8 @@ def test_a_class(tmp_path, capsys, monkeypatch):
         ("ida", "", "unreadable"),
         ("jan", "", "unreadable"),
     ]
-    assert found[1].words == "Not yet: defaults are missing, or come from another function."
+    (says, *_) = (one["says"] for one in answers(BOOKS["01"], exercises(BOOKS["01"])[1], "wrong"))
+    assert says in found[1].words
     assert [found[place].words for place in (3, 4, 6)] == [
         "the process ended",
         "still running after 5 s",
@@ -93,6 +95,7 @@ def test_a_class(tmp_path, capsys, monkeypatch):
     assert "[1/8] anna/01-default-arguments.ipynb: solved, not yet, untouched\n" in said
     assert "[6/8] hugo.ipynb: no notebook: JSONDecodeError" in said
     assert "\n18-numpy-2.5, exercise 1: 2 died, 1 time, 1 missing\n" in said
+    assert "\nnot graded: hugo.ipynb: no notebook: JSONDecodeError" in said
 
 
 @pytest.mark.parametrize(

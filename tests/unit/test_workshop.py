@@ -260,6 +260,8 @@ def test_the_text_of_a_copy_has_no_solution(book):
         ("assert x\nprint('it is so')", None),
         ("%%pinned a --raises AssertionError\nprint(x)\nassert x", None),
         ("x = 1; assert x; print(x)", None),
+        ("def build():\n    return 1\nassert build() == 1\nprint(x)", None),
+        ("assert (y := x)\nprint(y)", None),
         ("%pip install x\nprint(1", None),
     ],
 )

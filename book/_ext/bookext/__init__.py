@@ -22,6 +22,7 @@ FEATURES = (
     "found",
     "versions",
     "teach",
+    "questions",
     "receipt",
     "postprocess",
     "icons",

@@ -25,7 +25,7 @@ from casebook.chapters.exercises import Exercise, exercises
 from casebook.environments import create, gpu
 from casebook.errors import DownloadFailure, EnvironmentFailure, MissingPython, WrongUse
 from casebook.teaching.grading import sandbox
-from casebook.teaching.workshop import LEAD
+from casebook.teaching.workshop import FIRST, LEAD
 
 LARGEST = 20_000_000  # bytes of a notebook's file
 LONGEST = 300  # characters of a check's words that are kept
@@ -96,12 +96,16 @@ def grade(folder: Path, out: Path, limit: float, unprotected: bool = False) -> i
     return 0
 
 
-def summary(rows: Iterable[Row]) -> Iterator[str]:
-    """A line for each exercise: how many solved it, and what came of the others."""
+def summary(rows: Sequence[Row]) -> Iterator[str]:
+    """A line for each exercise: how many solved it, and what came of the others; then one for each
+    notebook without a grade."""
     outcomes = gathered(((row.chapter, row.exercise), row.outcome) for row in rows if row.exercise)
     for (chapter, number), found in outcomes.items():
         counts = ", ".join(f"{count} {outcome}" for outcome, count in Counter(found).most_common())
         yield f"{chapter}, exercise {number}: {counts}"
+    for row in rows:
+        if not row.exercise:
+            yield f"not graded: {row.file}: {row.words}"
 
 
 def protection() -> str:
@@ -115,11 +119,12 @@ def protection() -> str:
 
 
 def notebooks(folder: Path) -> list[Path]:
-    """The notebooks below a folder; nothing hidden, as Jupyter's checkpoints are."""
+    """The notebooks below a folder: nothing hidden, as Jupyter's checkpoints are, and not FIRST."""
     return [
         path
         for path in sorted(Path(folder).rglob("*.ipynb"))
         if path.is_file()
+        and path.name != FIRST
         and not any(part.startswith(".") for part in path.relative_to(folder).parts)
     ]
 

@@ -87,7 +87,7 @@ class ErrorIndex(SphinxDirective):
         """What to do about each message that no case is about, and how we know."""
         parts: list[nodes.Node] = [nodes.title("", "Messages without a case")]
         for one in answers():
-            known = "Read, not run" if one.known == "read" else f"Run: {one.known[5:]}"
+            known = "Source only" if one.known == "read" else f"Run: {one.known[5:]}"
             name = one.link.removeprefix("https://")
             parts += [
                 self.fact(f"**{one.title}**. **Do:** {one.do}:"),
