@@ -836,7 +836,7 @@ TABLE = r"""
   },
   {
    "name": "24-impossible-parameters",
-   "symptom": "cupy.random accepts invalid parameters without an error; some draws hang, for example with a negative beta parameter or count in an array",
+   "symptom": "cupy.random accepts invalid parameters without an error; some draws hang: beta with a negative parameter, an array with a negative count",
    "ranges": [
     {
      "part": "cupy",
@@ -1132,7 +1132,7 @@ TABLE = r"""
      "read": true
     }
    ],
-   "fix": "Capture inside a private memory pool and keep the pool and arrays alive with the graph (record below)",
+   "fix": "Capture inside a private memory pool and keep the pool and arrays alive as long as the graph (record below)",
    "kind": "wrong numbers",
    "chapter": "38-graph-addresses"
   },
@@ -1147,7 +1147,7 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "Keep the buffers alive with the graph, kept = graph, buffers, or build the graph with GraphDefinition.launch",
+   "fix": "Keep the buffers alive as long as the graph, kept = graph, buffers, or build it with GraphDefinition.launch",
    "kind": "wrong numbers",
    "chapter": "38-graph-addresses"
   },
