@@ -314,7 +314,7 @@ TABLE = r"""
      "fixed": "13.4.1"
     }
    ],
-   "fix": "Write x + x.dtype.type(1) for 1 + x and pass scalars as np.float32(h), or pip install \"cupy-cuda12x>=13.4.1,<14\"",
+   "fix": "Write x + x.dtype.type(1) for 1 + x and pass scalars as np.float32(h); or pip install \"cupy-cuda12x>=13.4.1,<14\"",
    "kind": "crash",
    "chapter": "04-fused-scalars",
    "remains": "Some expressions still silently take the slow path; the chapter has a function that checks. CuPy 14.0.0 to 14.2.0 have another bug, 25-fuse-small-types.",
