@@ -1267,13 +1267,13 @@ TABLE = r"""
    "ranges": [
     {
      "part": "cupy",
-     "oldest": "7.1.0",
+     "oldest": "4.4.0",
      "newest": "14.2.0",
      "everywhere": true
     },
     {
      "part": "cupy",
-     "oldest": "7.1.0",
+     "oldest": "4.4.0",
      "newest": "12.3.0",
      "read": true
     }

@@ -62,7 +62,7 @@ const act = (text, end = ".") =>
   element("p", "fact", element("strong", "", "Do"), " ", ...prose(text), end);
 
 function describe({ case: one, sure, messages }) {
-  const title = element("h3", "", link(one.href, `Case ${one.number}: `, ...prose(one.title)));
+  const title = element("h2", "", link(one.href, `Case ${one.number}: `, ...prose(one.title)));
   const known = new Set(messages.map(({ message }) => message.fault).filter(Boolean));
   const faults = Object.entries(one.faults)
     .filter(([id]) => !known.size || known.has(id))
