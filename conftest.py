@@ -39,13 +39,13 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("CASEBOOK_REQUIRE_GPU is set and this machine has no NVIDIA GPU")
     if gpu.find():
         os.environ["CASEBOOK_REQUIRE_GPU"] = "1"  # a busy GPU is no reason to skip a cell
-    nbval.kernel.KernelManager = OverFiles
+    nbval.kernel.KernelManager = IpcKernelManager
     config.pluginmanager.register(Cells(), "cells")
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Summary(config), "summary")
 
 
-class OverFiles(KernelManager):
+class IpcKernelManager(KernelManager):
     """A kernel manager that connects over files instead of ports, and never kills.
 
     A free port that one manager chooses may be chosen by another one in the same second, as in 19

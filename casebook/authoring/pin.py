@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name
 
 from casebook import chapters
 from casebook.authoring.releases import index
-from casebook.authoring.releases.resolve import CannotBeInstalled, Question, closure
+from casebook.authoring.releases.resolve import CannotBeInstalled, InstallRequest, closure
 from casebook.cells import named
 from casebook.cells.header import Header
 from casebook.chapters import Chapter
@@ -51,7 +51,7 @@ def completed(title: str, head: Header, as_of_release: bool) -> Header:
     day = day_of(head) if as_of_release else None
     pins = list(head.dependencies)
     for python in sorted(pythons, key=lambda text: int(text[2:])):  # an old one has least choice
-        question = Question(tuple(pins), (), (python,), day)
+        question = InstallRequest(tuple(pins), (), (python,), day)
         try:
             answer = closure(question, python).split()
         except CannotBeInstalled as error:

@@ -25,7 +25,7 @@ from casebook.errors import HeaderError
 BLOCK = re.compile(r"(?m)^# /// script$\s(?P<content>(^#(| .*)$\s)+)^# ///$")
 
 # every letter and digit, and no error's message
-UNRELATED = "The five boxing wizards jump quickly: (0123456789)."
+PANGRAM = "The five boxing wizards jump quickly: (0123456789)."
 
 
 @dataclass(frozen=True)
@@ -271,7 +271,7 @@ def check_pattern(pattern: str | None) -> None:
         raise HeaderError(
             f"match = {pattern!r} matches the empty string, so it would check nothing"
         )
-    if found := search(UNRELATED):
+    if found := search(PANGRAM):
         raise HeaderError(
             f"match = {pattern!r} is too broad: it also matches {found[0]!r} in unrelated text"
         )

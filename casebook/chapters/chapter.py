@@ -10,9 +10,9 @@ import nbformat
 from nbformat import NotebookNode
 
 from casebook.cells import line, named, notebook
+from casebook.cells.hashes import digest, of_outputs
 from casebook.cells.header import Header
 from casebook.cells.repository import ADDRESS, notebooks
-from casebook.cells.stamp import digest, of_outputs
 from casebook.chapters import facts
 from casebook.environments.store import write_atomically
 

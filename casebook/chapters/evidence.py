@@ -30,7 +30,7 @@ from typing import Any, TypeVar
 import fastjsonschema
 from packaging.version import Version
 
-from casebook.cells.stamp import digest
+from casebook.cells.hashes import digest
 from casebook.chapters.chapter import Chapter
 from casebook.environments.store import explain_disk_errors, write_atomically
 from casebook.errors import CasebookError
@@ -103,7 +103,7 @@ class Entry:
         return self.cpu if level == "cpu" else self.gpu
 
     @property
-    def place(self) -> tuple[str, str, str]:
+    def key(self) -> tuple[str, str, str]:
         """Unique key: library, release, as_of."""
         return self.library, self.release, self.as_of
 
@@ -183,7 +183,7 @@ def rows(chapter: Chapter) -> Iterator[Row]:
                 yield Row(*place, level, entry.python, closure, *shown)
 
 
-def gathered(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
     """The values of each key, in the order of their coming."""
     groups: dict[Key, list[Value]] = {}
     for key, value in pairs:
@@ -197,7 +197,7 @@ def store(chapter: Chapter, entry: Entry) -> None:
     In one step, so that an interrupt leaves the old file or the new one. Other entries, and their
     seals, stay as they are.
     """
-    stored = [old for old in entries(chapter) if old.place != entry.place] + [entry.sealed()]
+    stored = [old for old in entries(chapter) if old.key != entry.key] + [entry.sealed()]
     stored.sort(key=lambda e: (e.library, Version(e.release), AS_OF.index(e.as_of)))
     write(path(chapter), [one.table() for one in stored])
 

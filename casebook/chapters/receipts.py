@@ -12,8 +12,8 @@ import datetime
 import tomllib
 from collections.abc import Iterator
 
+from casebook.cells.hashes import digest, tree
 from casebook.cells.repository import ROOT
-from casebook.cells.stamp import digest, tree
 from casebook.chapters.chapter import Chapter
 from casebook.execution.modules import imported, sources
 

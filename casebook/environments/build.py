@@ -9,9 +9,9 @@ import os
 import re
 from pathlib import Path
 
+from casebook.cells.hashes import tree
 from casebook.cells.header import Header
 from casebook.cells.repository import ROOT
-from casebook.cells.stamp import tree
 from casebook.environments import gpu, uv
 from casebook.environments.store import (
     cache,

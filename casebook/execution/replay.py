@@ -14,10 +14,10 @@ from typing import Any
 
 from IPython.display import display
 
+from casebook.cells.hashes import of_outputs
 from casebook.cells.header import Header
 from casebook.cells.notebook import Notebook, gpus_of
 from casebook.cells.repository import ROOT
-from casebook.cells.stamp import of_outputs
 from casebook.cells.untold import untold
 from casebook.errors import HeaderError, WrongUse
 

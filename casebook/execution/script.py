@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from os.path import expanduser
 from pathlib import Path
 
+from casebook.cells.hashes import digest
 from casebook.cells.header import Header
 from casebook.cells.outcome import Raised, difference, read_report
 from casebook.cells.output import Normalizer, TruncatedOutput, pattern_of
-from casebook.cells.stamp import digest
 from casebook.environments import create as environments
 from casebook.environments.build import UNITY, build, source_of
 from casebook.environments.cuda_home import lay_out

@@ -8,8 +8,8 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from casebook.cells.hashes import digest
 from casebook.cells.repository import HUNTS, ROOT
-from casebook.cells.stamp import digest
 from casebook.chapters import evidence
 from casebook.environments import create, gpu
 from casebook.environments.store import cache

@@ -16,9 +16,9 @@ from typing import Any
 import jsonschema
 import yaml
 
+from casebook.cells.hashes import digest
 from casebook.cells.header import Header, from_table
 from casebook.cells.repository import ROOT
-from casebook.cells.stamp import digest
 from casebook.chapters.facts import Loader
 from casebook.errors import CasebookError, HeaderError, WrongUse
 

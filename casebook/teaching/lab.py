@@ -11,7 +11,7 @@ from typing import Any
 
 import nbformat
 
-from casebook.cells.stamp import digest
+from casebook.cells.hashes import digest
 from casebook.chapters import KERNEL, Chapter
 from casebook.environments.store import write_atomically
 

@@ -17,7 +17,7 @@ from helpers import cell, fake_driver, wheel
 
 from casebook.authoring.checks.evidence import evidence_problems
 from casebook.authoring.releases import command, index
-from casebook.authoring.releases.executor import team
+from casebook.authoring.releases.executor import executor
 from casebook.authoring.releases.index import Release
 from casebook.authoring.releases.probe import Probe
 from casebook.authoring.releases.worker import Job, perform
@@ -218,7 +218,7 @@ def test_an_interrupt_loses_nothing_that_came(book, works, monkeypatch, capsys):
         if len(jobs) > 1:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(command, "team", lambda cluster: nullcontext(each))
+    monkeypatch.setattr(command, "executor", lambda cluster: nullcontext(each))
     assert command.versions([]) == 1
     assert capsys.readouterr().out.endswith("missing: the rest: interrupted at 1 of 2\n")
     assert outcomes(book) == {("1.0", "today"): WORKS}
@@ -240,7 +240,7 @@ def test_a_dask_cluster_does_the_work(book, works):
 def test_a_cluster_that_is_not_there_is_said(name, sentence, no_gpu, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setitem(sys.modules, "dask_cuda", SimpleNamespace(LocalCUDACluster=dict))
-    with pytest.raises(CasebookError, match=sentence), team(name):
+    with pytest.raises(CasebookError, match=sentence), executor(name):
         pass
 
 

@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from helpers import cell
 
-from casebook.cells.stamp import of_outputs
+from casebook.cells.hashes import of_outputs
 from casebook.environments import gpu
 from casebook.execution import replay
 from casebook.execution.replay import MARK, PRE, as_html, framed, stored

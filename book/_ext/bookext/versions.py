@@ -60,7 +60,7 @@ def anchor(row: Row) -> str:
 def by(rows: Iterable[Row], *names: str) -> dict[Any, list[Row]]:
     """Rows in groups of equal attributes, in the order in which they come."""
     key = attrgetter(*names)
-    return evidence.gathered((key(row), row) for row in rows)
+    return evidence.grouped((key(row), row) for row in rows)
 
 
 def span(values: Sequence[str]) -> str:
@@ -118,7 +118,7 @@ def strip(library: str, rows: list[Row]) -> nodes.raw:
     columns = [list(column) for _, column in shared]
     places = sorted({where for one in ran for where in one})
     cells = {at: [column[-1].get(at) for column in columns] for at in places}
-    alike = evidence.gathered(
+    alike = evidence.grouped(
         (tuple(row and row.outcome for row in line), at) for at, line in cells.items()
     )
     lines = [
@@ -136,7 +136,7 @@ def head(ran: Ran) -> Row:
 def said(column: list[Ran]) -> tuple[str, str, str, list[tuple[str, str, str]]]:
     """Anchor, releases, days, and the ends of a column: (outcome, where if not in all, words)."""
     whole = span([head(one).release for one in column])
-    ends = evidence.gathered(
+    ends = evidence.grouped(
         (end, dependency_set(*at))
         for at in sorted(column[0])
         for end in different_ends([one[at] for one in column])

@@ -16,7 +16,7 @@ from casebook.chapters import Chapter, evidence, load
 from casebook.chapters.card import CARD
 from casebook.chapters.facts import PARTS, Fault, Releases, label
 
-LOUD = {"crash", "does not start"}  # kinds of trouble with a message
+SERIOUS = {"crash", "does not start"}  # kinds of trouble with a message
 # Names on a card, and the package (for some, -cu12 or the like follows) or module of a cell.
 LIBRARIES = {
     "Numba's built-in CUDA target": "numba",
@@ -56,9 +56,9 @@ def card_problems(chapter: Chapter) -> Iterator[str]:
 def kinds(chapter: Chapter) -> Iterator[str]:
     """The kinds of trouble are those of the faults and of the cells."""
     facts, hangs = chapter.facts, any(c.header and c.header.timeout_expected for c in chapter.cells)
-    if facts.messages and not LOUD & set(facts.kind):
+    if facts.messages and not SERIOUS & set(facts.kind):
         yield "kind: a fault with `messages` needs kind `crash` or `does not start`"
-    if not facts.messages and LOUD & set(facts.kind):
+    if not facts.messages and SERIOUS & set(facts.kind):
         yield f"no fault has messages, though the kind is {', '.join(facts.kind)}"
     if hangs and "hang" not in facts.kind:
         yield "kind: a cell times out as expected, so it is a hang"

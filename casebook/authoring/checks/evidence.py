@@ -20,7 +20,7 @@ def evidence_problems(chapter: Chapter) -> Iterator[str]:
     probed = {library: probes(chapter, library) for library in libraries(chapter)}
     rows = Counter[tuple[str, str, str]]()
     for entry in evidence.entries(chapter):
-        rows[entry.place] += 1
+        rows[entry.key] += 1
         where = f", {evidence.path(chapter).name}: {entry}"
         if entry.library not in probed:
             yield f"{where}: the sidecar names no probe of {entry.library}"
@@ -28,7 +28,7 @@ def evidence_problems(chapter: Chapter) -> Iterator[str]:
         if entry != entry.sealed():
             wrong = "not as a run stored it, so edited, invented or copied"
             yield f"{where}: {wrong}; restore it from git, or {remedy}"
-        for problem in against_list(entry, listed.get(entry.place[:2])):
+        for problem in against_list(entry, listed.get(entry.key[:2])):
             yield f"{where}: {problem}"
         for problem in against_probes(chapter, entry, probed[entry.library]):
             yield f"{where}{problem}; {remedy}"

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from casebook.authoring.releases import index
-from casebook.authoring.releases.executor import Each, team
+from casebook.authoring.releases.executor import Each, executor
 from casebook.authoring.releases.probe import Probe, libraries, probes, question
 from casebook.authoring.releases.progress import Progress
-from casebook.authoring.releases.resolve import Question, resolve
+from casebook.authoring.releases.resolve import InstallRequest, resolve
 from casebook.authoring.releases.worker import Job, perform
 from casebook.cells.header import Header
 from casebook.chapters import Chapter, evidence
@@ -22,7 +22,7 @@ from casebook.errors import CasebookError
 
 
 @dataclass
-class Place:
+class Pending:
     """One entry of a chapter's file, stored or new, and what an installer is asked for it.
 
     `history`: the entries of older releases for the same day, and this one as it was.
@@ -30,7 +30,7 @@ class Place:
 
     chapter: Chapter
     entry: Entry
-    question: Question
+    question: InstallRequest
     history: tuple[Entry, ...]
 
     @property
@@ -75,7 +75,7 @@ def versions(
 
     Closures are resolved where there is none, and anew for `as_of="today"`. Without an index
     (UV_OFFLINE or UV_NO_INDEX is set) the stored closures are run. `release` may be "newest", of
-    each library. `cluster` is that of executor.team.
+    each library. `cluster` is that of executor.executor().
     """
     online = not (os.environ.get("UV_OFFLINE") or os.environ.get("UV_NO_INDEX"))
     books = chapters(names)
@@ -98,29 +98,29 @@ def versions(
     with Progress() as progress:
         if online:
             resolve_all([p for p in places if as_of == "today" or not p.resolved], progress)
-        with team(cluster) as each:
+        with executor(cluster) as each:
             run_all(places, levels, each, progress)
     return bool(progress.lost)
 
 
-def chosen(chapter: Chapter, library: str, release: str | None) -> Iterator[Place]:
+def chosen(chapter: Chapter, library: str, release: str | None) -> Iterator[Pending]:
     """A place for each release of a library and each day: all, one release, or the "newest".
 
     A stored entry whose seal does not fit counts as none.
     """
-    found = {one.place: one for one in evidence.entries(chapter) if one == one.sealed()}
+    found = {one.key: one for one in evidence.entries(chapter) if one == one.sealed()}
     listed = [one for one in index.stored(chapter.path.parent).values() if one.library == library]
     wanted = listed[-1].release if listed and release == "newest" else release
     for as_of in evidence.AS_OF:
         history: tuple[Entry, ...] = ()
         for one in listed:
             new = Entry(library, one.release, one.day, as_of)
-            history = (*history, found.get(new.place, new))
+            history = (*history, found.get(new.key, new))
             if wanted in (None, one.release):
                 day = one.day if as_of == "release" else None
                 pythons = tuple(sorted(one.pythons, key=missing))  # what is here comes first
                 asked = question(chapter, library, one.release, pythons, day)
-                yield Place(chapter, history[-1], asked, history)
+                yield Pending(chapter, history[-1], asked, history)
 
 
 @functools.cache
@@ -129,28 +129,30 @@ def missing(python: str) -> bool:
     return not installed_pythons(Header(f"=={python}.*", ()))
 
 
-def resolve_all(places: Iterable[Place], progress: Progress) -> None:
+def resolve_all(places: Iterable[Pending], progress: Progress) -> None:
     """Give places a closure. Those that ask the same, of several cases, ask once."""
-    asked = evidence.gathered((place.question, place) for place in places)
+    asked = evidence.grouped((place.question, place) for place in places)
     progress.begin(sum(map(len, asked.values())))
-    with team() as each:
+    with executor() as each:
         for number, answer, why in each(resolve, list(asked)):
             for place in list(asked.values())[number]:
                 if why:
-                    progress.lose(place.name(), why)
+                    progress.fail(place.name(), why)
                 else:
                     place.finish(with_closure(place.entry, answer), progress)
 
 
-def run_all(places: Iterable[Place], levels: Iterable[str], each: Each, progress: Progress) -> None:
+def run_all(
+    places: Iterable[Pending], levels: Iterable[str], each: Each, progress: Progress
+) -> None:
     """Run what is missing or stale. Probes of several cases share an environment."""
-    work = evidence.gathered(
+    work = evidence.grouped(
         ((level, str(place.entry.python), str(place.entry.closure)), (probe, place))
         for level in levels
         for place in places
         for probe in place.stale(level)
     )
-    wanted = [evidence.gathered(pairs) for pairs in work.values()]
+    wanted = [evidence.grouped(pairs) for pairs in work.values()]
     jobs = [Job(*key, tuple(found)) for key, found in zip(work, wanted, strict=True)]
     progress.begin(sum(map(len, work.values())))
     for number, runs, why in each(perform, jobs):
@@ -159,7 +161,7 @@ def run_all(places: Iterable[Place], levels: Iterable[str], each: Each, progress
         for found, run in zip(wanted[number].values(), runs, strict=True):
             for place in found:
                 if isinstance(run, str):
-                    progress.lose(place.name(level), run)
+                    progress.fail(place.name(level), run)
                 else:
                     place.finish(with_run(place.entry, level, run), progress, level)
 

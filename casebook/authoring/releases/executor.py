@@ -14,7 +14,7 @@ Each = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[tuple[int, Any, 
 
 
 @contextmanager
-def team(cluster: str | None = None) -> Iterator[Each]:
+def executor(cluster: str | None = None) -> Iterator[Each]:
     """A function that does jobs at once, of the form Each.
 
     `cluster` is None for the cores of this machine, the address of a Dask scheduler, or "gpus" for

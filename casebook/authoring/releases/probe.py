@@ -23,10 +23,10 @@ from dataclasses import asdict, dataclass, replace
 
 from packaging.requirements import Requirement
 
-from casebook.authoring.releases.resolve import Question
+from casebook.authoring.releases.resolve import InstallRequest
+from casebook.cells.hashes import digest
 from casebook.cells.header import BLOCK, Header
 from casebook.cells.outcome import describe, matches
-from casebook.cells.stamp import digest
 from casebook.chapters import Chapter
 from casebook.chapters.evidence import (
     DIFFERENT,
@@ -127,7 +127,7 @@ def probes(chapter: Chapter, library: str) -> dict[str, Probe]:
 
 def question(
     chapter: Chapter, library: str, release: str, pythons: tuple[str, ...], day: str | None = None
-) -> Question:
+) -> InstallRequest:
     """What an installer is asked for, at all levels: the release, what else is needed, and pins."""
     given = chapter.sidecar["versions"][library]
     more = [Requirement(text) for text in given.get("with", [])]
@@ -141,7 +141,7 @@ def question(
     wanted = f"{library}[{given['extra']}]" if "extra" in given else library
     free = [str(r) for r in more if r.name not in pins]
     requirements = (f"{wanted}=={release}", *free, *sorted(pins.values()))
-    return Question(requirements, (library, *sorted(pins)), pythons, day)
+    return InstallRequest(requirements, (library, *sorted(pins)), pythons, day)
 
 
 def judge(probe: Probe, header: Header, outcome: Outcome) -> tuple[str, str]:

@@ -25,7 +25,7 @@ class Progress:
         if before not in (None, outcome):
             self.new.append(f"{name}: {outcome}, before: {before}")
 
-    def lose(self, name: str, why: str) -> None:
+    def fail(self, name: str, why: str) -> None:
         """Count and show a result that did not come."""
         self.lost[name] = why
         self.show(name, "missing", why)

@@ -18,7 +18,7 @@ class CannotBeInstalled(Exception):
 
 
 @dataclass(frozen=True)
-class Question:
+class InstallRequest:
     """What an installer is asked for.
 
     `requirements`: the library with its release, then what else is needed. `undated`: packages
@@ -32,7 +32,7 @@ class Question:
     day: str | None = None
 
 
-def resolve(question: Question) -> dict[str, str]:
+def resolve(question: InstallRequest) -> dict[str, str]:
     """Fields of an entry: "python" and "closure", or "cannot" and "asked".
 
     Raises EnvironmentFailure where the index cannot be asked.
@@ -46,7 +46,7 @@ def resolve(question: Question) -> dict[str, str]:
     return {"cannot": reasons[0], "asked": " ".join(question.requirements)}
 
 
-def closure(question: Question, python: str) -> str:
+def closure(question: InstallRequest, python: str) -> str:
     """The packages that an installer chooses, as pins in one string, sorted. Only wheels are taken.
 
     Raises CannotBeInstalled, and EnvironmentFailure where the index cannot be asked.

@@ -32,7 +32,7 @@ class Memo(dict):
         return self.last
 
 
-class Unread(Exception):
+class NotUnderstood(Exception):
     """Code of another form, as that of a reduction."""
 
 
@@ -45,7 +45,7 @@ def fuse(function):
                   for v in values]  # fmt: skip
         no_device.stopped(fused, *traced)
         if fused.new_fusion:
-            raise Unread("second path")
+            raise NotUnderstood("second path")
         kernel, _ = fused._memo.last
         return computed(kernel, [v for v in values if v is not None])
 
@@ -75,7 +75,7 @@ def computed(kernel, values):
             for name, result in zip(outs, results if len(outs) > 1 else [results], strict=True):
                 known[name] = numpy.asarray(result).astype(declared[name])
         elif line and not line.startswith("//"):
-            raise Unread(line)
+            raise NotUnderstood(line)
     found = tuple(known[parameter.name] for parameter in kernel.out_params)
     return found if kernel.return_tuple else found[0]
 
@@ -89,7 +89,7 @@ def constant(literal, dtype):
 
 RIGHT = {"xp": numpy, "np": numpy, "fuse": lambda function: function}
 ASKED = {"xp": cupy, "np": numpy, "fuse": fuse}
-UNABLE = ("Unread",)
+UNABLE = ("NotUnderstood",)
 LOOSE = {"e": 5e-3, "f": 1e-5, "F": 1e-5, "d": 1e-12, "D": 1e-12}
 KIND = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 2}
 choose = fusion._FusionHistory.call_ufunc

@@ -53,13 +53,13 @@ def described(array, address, numbers):
 differential.results = results
 RIGHT = {"op": lambda *entry, **judge: "right"}
 ASKED = {"op": lambda *entry, **judge: said(differential.op(*entry, **judge))}
-UNABLE = ("Unread",)
+UNABLE = ("NotUnderstood",)
 
 
 def said(entry):
     answer = differential.outcome(entry).partition(", bits")[0]
-    if answer.startswith("Unread"):
-        raise ptx.Unread(answer)
+    if answer.startswith("NotUnderstood"):
+        raise ptx.NotUnderstood(answer)
     return answer.partition(", ")[0] if answer.startswith("right") else answer
 
 

@@ -1,8 +1,8 @@
 """Runs PTX on the CPU, one thread after another: what compilers write for one-line kernels.
 
-Raises Unread for what it does not know. No memory is shared between threads, and no thread waits.
-A GPU may fuse mul and add without `.rn` into one operation; here each rounds, so that the last
-digits of floats can differ from a GPU's.
+Raises NotUnderstood for what it does not know. No memory is shared between threads, and no thread
+waits. A GPU may fuse mul and add without `.rn` into one operation; here each rounds, so that the
+last digits of floats can differ from a GPU's.
 """
 
 import math
@@ -31,7 +31,7 @@ ONE = {
 }
 
 
-class Unread(Exception):
+class NotUnderstood(Exception):
     """An instruction that is not known here."""
 
 
@@ -150,7 +150,7 @@ class Kernel:
             guard, op, how, kinds, arguments = self.code[place]
             place, steps = place + 1, steps + 1
             if steps > 100_000:
-                raise Unread("does not end")
+                raise NotUnderstood("does not end")
             if guard and registers[guard.strip("!")] == (guard[0] == "!"):
                 continue
             if op in ("ret", "exit"):
@@ -164,7 +164,7 @@ class Kernel:
         base, _, offset = argument.strip("[]").partition("+")
         start = self.symbols.get(base, registers.get(base))
         if start is None:
-            raise Unread(base)
+            raise NotUnderstood(base)
         return start + int(offset or 0) - BASE
 
     def step(self, op, how, kinds, arguments, registers, given):
@@ -180,7 +180,7 @@ class Kernel:
             try:
                 return value(int(argument, 0), kind)
             except ValueError as error:
-                raise Unread(argument) from error
+                raise NotUnderstood(argument) from error
 
         if op == "ld" and how[0] == "param":
             registers[arguments[0]] = bits_of(given[arguments[1].strip("[]")], kind)
@@ -241,7 +241,7 @@ class Kernel:
         if op in ("mov", "cvta"):
             return get(arguments[0])
         if {"rz", "rm", "rp"} & set(how):
-            raise Unread(f"{op}.{'.'.join(how)}")
+            raise NotUnderstood(f"{op}.{'.'.join(how)}")
         given = list(map(get, arguments))
         if "hi" in how:
             return given[0] * given[1] >> width(kind)
@@ -268,4 +268,4 @@ class Kernel:
                   "clz": lambda a: width(kind) - a.bit_length()}  # fmt: skip
         if op in simple:
             return simple[op](*given)
-        raise Unread(f"{op}.{'.'.join(how)}")
+        raise NotUnderstood(f"{op}.{'.'.join(how)}")

@@ -20,7 +20,7 @@ from nbformat import NotebookNode
 from casebook import chapters
 from casebook.cells.header import BLOCK
 from casebook.chapters import Chapter
-from casebook.chapters.evidence import gathered
+from casebook.chapters.evidence import grouped
 from casebook.chapters.exercises import Exercise, exercises
 from casebook.environments import create, gpu
 from casebook.errors import DownloadFailure, EnvironmentFailure, MissingPython, WrongUse
@@ -99,7 +99,7 @@ def grade(folder: Path, out: Path, limit: float, unprotected: bool = False) -> i
 def summary(rows: Sequence[Row]) -> Iterator[str]:
     """A line for each exercise: how many solved it, and what came of the others; then one for each
     notebook without a grade."""
-    outcomes = gathered(((row.chapter, row.exercise), row.outcome) for row in rows if row.exercise)
+    outcomes = grouped(((row.chapter, row.exercise), row.outcome) for row in rows if row.exercise)
     for (chapter, number), found in outcomes.items():
         counts = ", ".join(f"{count} {outcome}" for outcome, count in Counter(found).most_common())
         yield f"{chapter}, exercise {number}: {counts}"
