@@ -577,7 +577,7 @@ TABLE = r"""
   },
   {
    "name": "14-cumsum",
-   "symptom": "cupy.cumsum is wrong from 2³² elements on (up to 13.3.0 from 2³¹, by the source); no error message",
+   "symptom": "cupy.cumsum is wrong from 2³² elements on (up to 13.3.0, from 2³¹, according to the source); no error message",
    "ranges": [
     {
      "part": "cupy",
@@ -798,7 +798,7 @@ TABLE = r"""
   },
   {
    "name": "23-reversed-table",
-   "symptom": "A kernel reads a reversed or sliced NumPy array wrongly, global or in cuda.const.array_like; no error message",
+   "symptom": "A kernel misreads a reversed or sliced NumPy array that is global or in cuda.const.array_like; no error message",
    "ranges": [
     {
      "part": "numba-cuda",
@@ -985,7 +985,7 @@ TABLE = r"""
      "read": true
     }
    ],
-   "fix": "Before you refill the buffer, cp.cuda.get_current_stream().synchronize(); with stream=s, s.synchronize()",
+   "fix": "Before you refill the buffer, call cp.cuda.get_current_stream().synchronize(); with stream=s, s.synchronize()",
    "kind": "wrong numbers",
    "chapter": "32-pinned-refilled"
   },
@@ -1006,7 +1006,7 @@ TABLE = r"""
      "read": true
     }
    ],
-   "fix": "Before you refill the buffer, stream.synchronize()",
+   "fix": "Before you refill the buffer, call stream.synchronize()",
    "kind": "wrong numbers",
    "chapter": "32-pinned-refilled"
   },
@@ -1167,7 +1167,7 @@ TABLE = r"""
   },
   {
    "name": "39-grey-image",
-   "symptom": "uniform_filter of an integer array returns values up to one per axis too small; no message",
+   "symptom": "uniform_filter of an integer array returns values that are too small, by up to one per axis; no message",
    "ranges": [
     {
      "part": "cupy",
