@@ -1,19 +1,24 @@
 """A cell as a class gets it: it runs as before, and does not say what will come out."""
 
 import ast
+import functools
 from collections.abc import Iterator
 
 from casebook.cells.line import MAGIC, of_source, without_match
 from casebook.errors import HeaderError
 
 
+@functools.cache  # a cell is compared with those of all chapters
 def untold(source: str) -> str:
     """Source without the expected message, and without its asserts where it prints something."""
     return _without_asserts(without_match(source))
 
 
 def _without_asserts(source: str) -> str:
-    lines = source.splitlines()
+    if "assert" not in source:
+        return source
+    written = source.splitlines()
+    lines = list(written)
     try:
         if source.startswith(MAGIC) and of_source(source).options.get("raises") == "AssertionError":
             return source
@@ -37,9 +42,7 @@ def _without_asserts(source: str) -> str:
             lines[first:last] = [""] * (last - first)
             if len(told) == len(block) and one is told[0]:
                 lines[first] = " " * one.col_offset + "pass"
-    kept = [
-        line for number, line in enumerate(lines) if line or not source.splitlines()[number].strip()
-    ]
+    kept = [line for line, was in zip(lines, written, strict=True) if line or not was.strip()]
     return "\n".join(kept) + "\n" * source.endswith("\n")
 
 

@@ -7,9 +7,10 @@ Its program is what a maintainer pastes. The first line names Python and every p
 What each program printed when it last ran is in book/found/runs.json.
 """
 
+import functools
 import json
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,12 @@ from casebook.cells.repository import ROOT
 from casebook.chapters.facts import Loader
 from casebook.errors import CasebookError, HeaderError, WrongUse
 
-FOLDER = ROOT / "book" / "found"
+PLACE = Path("book", "found")  # for messages
+FOLDER = ROOT / PLACE
 RUNS = FOLDER / "runs.json"
 SCHEMA = Path(__file__).with_name("entry.schema.json")
 PINS = re.compile(r"# Python (\S+): (\S.*)\n")
 LINES = 25  # of a program, the pins included
-PLACE = Path("book", "found")  # for messages
 
 # The harms, the worst first, as headings of the page.
 HARMS = {
@@ -80,7 +81,7 @@ class Entry:
         place = f"{PLACE / file.name}"
         try:
             table = yaml.load(file.read_text("utf-8"), Loader)
-            jsonschema.validate(table, json.loads(SCHEMA.read_text("utf-8")))
+            _validator().validate(table)
         except (yaml.YAMLError, jsonschema.ValidationError) as error:
             wrong = getattr(error, "message", str(error))
             where = ".".join(map(str, getattr(error, "absolute_path", ()))) or "the file"
@@ -150,6 +151,9 @@ def entries() -> list[Entry]:
 
 def runs() -> list[Run]:
     """The last run of each program, with its own pins and with others."""
-    known = {field.name for field in fields(Run)}
-    tables = json.loads(RUNS.read_text("utf-8")) if RUNS.exists() else []
-    return [Run(**{key: one[key] for key in one if key in known}) for one in tables]
+    return [Run(**table) for table in json.loads(RUNS.read_text("utf-8"))]
+
+
+@functools.cache
+def _validator() -> jsonschema.protocols.Validator:
+    return jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text("utf-8")))

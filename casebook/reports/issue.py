@@ -78,14 +78,15 @@ def texts(entry: Entry, run: Run | None) -> dict[str, str]:
         "boxes": BOXES,
         "duplicate": DUPLICATE,
         "type": TYPES.get(entry.harm, "Runtime Error"),
-        "component": next(
-            (
-                name
-                for name in ("pathfinder", "bindings", "core")
-                if f"cuda-{name}" in entry.versions
-            ),
-            "Not sure",
-        ).join(("cuda.", "")),
+        "component": component(entry),
         "system": "Linux x86-64",
         "gpu": run.gpu if run and run.gpu else "not needed",
     }
+
+
+def component(entry: Entry) -> str:
+    """The component of cuda-python that an entry is about, as the template offers it."""
+    named = (
+        name for name in ("pathfinder", "bindings", "core") if f"cuda-{name}" in entry.versions
+    )
+    return next((f"cuda.{name}" for name in named), "Not sure")

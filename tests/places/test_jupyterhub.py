@@ -46,6 +46,12 @@ def block(page, kind):
     return re.search(rf"(?s)```(?:{{code-block}} )?{kind}\n(.*?)\n```", page)[1]
 
 
+def clean():
+    """The environment variables of a machine without a GPU, and without what this run has set."""
+    kept = {name: value for name, value in os.environ.items() if name not in LEFT_OUT}
+    return kept | {"CUDA_VISIBLE_DEVICES": ""}
+
+
 class Hub:
     """A folder in the place of /opt, which every user can enter, with the users' environment."""
 
@@ -64,9 +70,8 @@ class Hub:
 
     def run(self, commands):
         """Run commands as the administrator."""
-        clean = {k: v for k, v in os.environ.items() if k not in LEFT_OUT}
         shell = ["bash", "-euo", "pipefail", "-c", self.here(commands)]
-        subprocess.run(shell, check=True, env=clean | {"CUDA_VISIBLE_DEVICES": ""})
+        subprocess.run(shell, check=True, env=clean())
 
     def configure(self, lines):
         exec(self.here(lines), {"c": self.configuration})
@@ -77,10 +82,9 @@ class Hub:
         home.mkdir(parents=True)
         (home / ".gitconfig").write_text("[safe]\n\tdirectory = *\n")  # the repository is root's
         os.chown(home, STUDENT["user"], STUDENT["group"])
-        clean = {k: v for k, v in os.environ.items() if k not in LEFT_OUT}
         given = {"HOME": str(home), "PATH": f"{self.folder}/user/bin:/usr/bin:/bin"}
-        given |= {"CUDA_VISIBLE_DEVICES": ""} | self.configuration.Spawner.environment
-        return home, STUDENT | {"cwd": home, "env": clean | given}
+        given |= self.configuration.Spawner.environment
+        return home, STUDENT | {"cwd": home, "env": clean() | given}
 
 
 @pytest.fixture(scope="module")
