@@ -450,7 +450,7 @@ TABLE = r"""
   },
   {
    "name": "09-device-methods",
-   "symptom": "Device(1).create_stream() makes the stream on the current GPU but labels it GPU 1; no message",
+   "symptom": "Device(1).create_stream() and create_event() use the current GPU but label the result GPU 1; no message",
    "ranges": [
     {
      "part": "cuda-core",
@@ -459,7 +459,7 @@ TABLE = r"""
      "everywhere": true
     }
    ],
-   "fix": "Call Device(1).set_current() right before Device(1).create_stream(); make the old device current after it",
+   "fix": "Call Device(1).set_current() right before; make the old device current after it",
    "kind": "crash",
    "chapter": "09-second-gpu"
   },
@@ -634,7 +634,7 @@ TABLE = r"""
   },
   {
    "name": "16-sums-that-vary",
-   "symptom": "cumsum, cumprod, bincount with weights, add.at or atomicAdd of the same floats differs in the last digits from run to run",
+   "symptom": "cumsum, cumprod, bincount or histogram with weights, add.at or atomicAdd of the same floats differs in the last digits from run to run",
    "ranges": [
     {
      "part": "cupy",
@@ -1208,7 +1208,7 @@ TABLE = r"""
   },
   {
    "name": "42-always-gpu-0",
-   "symptom": "cuPointerGetAttribute and StridedMemoryView of cuda.core report GPU 0 for all memory (CUDA 12); no message",
+   "symptom": "cuPointerGetAttribute, and StridedMemoryView.from_cuda_array_interface of cuda.core, report GPU 0 for all memory (CUDA 12); no message",
    "ranges": [
     {
      "part": "cuda-bindings",
@@ -1222,7 +1222,7 @@ TABLE = r"""
   },
   {
    "name": "42-always-gpu-0-cuda-13",
-   "symptom": "cuPointerGetAttribute and StridedMemoryView of cuda.core report GPU 0 for all memory (CUDA 13); no message",
+   "symptom": "cuPointerGetAttribute, and StridedMemoryView.from_cuda_array_interface of cuda.core, report GPU 0 for all memory (CUDA 13); no message",
    "ranges": [
     {
      "part": "cuda-bindings",

@@ -87,13 +87,13 @@ _library.take_record.restype = _ctypes.c_char_p
 
 
 def calls():
-    """Print the calls since the last time, below a line that says who recorded them.
+    """Print the calls since the last time, below a heading, and forget them.
 
     Threads are numbered in the order of their first calls. Returns the lines.
     """
     lines = _library.take_record().decode().splitlines()
-    print("recorded by a stand-in for the driver, with two devices and no GPU:")
-    for line in lines or ["nothing was asked"]:
+    print("calls that the fake driver recorded:")
+    for line in lines or ["none"]:
         print("   ", line)
     return lines
 

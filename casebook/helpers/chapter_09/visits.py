@@ -4,6 +4,10 @@ import two_devices as _two_devices
 from cuda.bindings import driver as _driver
 
 
+class _Inside(Exception):
+    """Raised inside a visit."""
+
+
 def _stack():
     """The devices of the contexts on this thread's stack, the current one first."""
     found, contexts = [], []
@@ -33,11 +37,14 @@ def _paid(visit, number, inner=None, fail=False):
                 ended = f"the visit to {inner} inside the one to {number} ended"
                 return f"{ended} on {_two_devices.current()}"
             if fail:
-                raise KeyError
-    except KeyError:
+                raise _Inside
+    except _Inside:
         pass
     except Exception as error:
         return f"the visit to {number} raises {type(error).__name__}: {error}"
+    else:
+        if fail:
+            return f"the visit to {number} swallows the exception"
     after = _stack()
     top, then = (stack[0] if stack else None for stack in (before, after))
     if then != top:
