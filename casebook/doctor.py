@@ -798,7 +798,7 @@ TABLE = r"""
   },
   {
    "name": "23-reversed-table",
-   "symptom": "A kernel misreads a reversed or sliced NumPy array that is global or in cuda.const.array_like; no error message",
+   "symptom": "A kernel misreads a reversed or sliced NumPy array that is global, in a closure or in cuda.const.array_like; no error message",
    "ranges": [
     {
      "part": "numba-cuda",
@@ -816,7 +816,7 @@ TABLE = r"""
   },
   {
    "name": "24-impossible-draw",
-   "symptom": "cupy.random hypergeometric hangs (the kernel never ends) if nsample > ngood + nbad",
+   "symptom": "cupy.random hypergeometric hangs (the kernel never ends) if nsample > max(10, ngood + nbad)",
    "ranges": [
     {
      "part": "cupy",
@@ -830,7 +830,7 @@ TABLE = r"""
      "read": true
     }
    ],
-   "fix": "assert np.all(nsample <= ngood + nbad) before the call; newer releases return wrong numbers",
+   "fix": "assert np.all(nsample <= ngood + nbad) before the call; newer releases, and smaller samples, return wrong numbers",
    "kind": "hang",
    "chapter": "24-impossible-draw"
   },
