@@ -407,7 +407,7 @@ TABLE = r"""
      "fixed": "0.4.0"
     }
    ],
-   "fix": "pip install \"cuda-core[cu12]>=1.2\" and import cuda.core; or free on the stream that used it: buffer.close(stream)",
+   "fix": "pip install \"cuda-core[cu12]>=1.2\" (or [cu13]), import cuda.core; or buffer.close(stream), its last one",
    "kind": "wrong numbers",
    "chapter": "07-freed-in-flight",
    "remains": "A buffer from Buffer.from_handle is still freed on the default stream unless you pass another one (seen in 1.2.2)."
@@ -1167,7 +1167,7 @@ TABLE = r"""
   },
   {
    "name": "39-grey-image",
-   "symptom": "uniform_filter of an integer array returns values that are too small, by up to one per axis; no message",
+   "symptom": "uniform_filter of an integer array returns values that are too small (too large if negative), by up to one per axis; no message",
    "ranges": [
     {
      "part": "cupy",
@@ -1362,7 +1362,7 @@ TABLE = r"""
   ],
   "two-toolkits": [
    "CUDA 12 and CUDA 13 packages are in one environment, and libraries for CUDA 12 load CUDA 13's",
-   "Uninstall the packages of the CUDA version that your libraries were not built for",
+   "Make a new environment with packages of one CUDA version; uninstalling the other version can delete shared files",
    "08-newer"
   ],
   "two-registered": [
