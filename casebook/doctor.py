@@ -407,7 +407,7 @@ TABLE = r"""
      "fixed": "0.4.0"
     }
    ],
-   "fix": "pip install \"cuda-core[cu12]>=1.2\" (or [cu13]), import cuda.core; or buffer.close(stream), its last one",
+   "fix": "pip install \"cuda-core[cu12]>=1.2\" (or [cu13]), import cuda.core; or buffer.close(stream), the last to use it",
    "kind": "wrong numbers",
    "chapter": "07-freed-in-flight",
    "remains": "A buffer from Buffer.from_handle is still freed on the default stream unless you pass another one (seen in 1.2.2)."
@@ -634,7 +634,7 @@ TABLE = r"""
   },
   {
    "name": "16-sums-that-vary",
-   "symptom": "cumsum, cumprod, bincount or histogram with weights, add.at or atomicAdd of the same floats differs in the last digits from run to run",
+   "symptom": "For the same floats, cumsum, cumprod, add.at, atomicAdd and weighted bincount or histogram differ in the last digits from run to run",
    "ranges": [
     {
      "part": "cupy",
@@ -830,13 +830,13 @@ TABLE = r"""
      "read": true
     }
    ],
-   "fix": "assert np.all(nsample <= ngood + nbad) before the call; newer releases, and smaller samples, return wrong numbers",
+   "fix": "assert np.all(nsample <= ngood + nbad) first; newer releases, and smaller impossible draws, return wrong numbers",
    "kind": "hang",
    "chapter": "24-impossible-draw"
   },
   {
    "name": "24-impossible-parameters",
-   "symptom": "cupy.random accepts invalid parameters without an error; some draws hang: beta with a negative parameter, an array with a negative count",
+   "symptom": "cupy.random accepts invalid parameters without an error; some hang: beta with a negative parameter, hypergeometric with one in an array",
    "ranges": [
     {
      "part": "cupy",
@@ -1208,7 +1208,7 @@ TABLE = r"""
   },
   {
    "name": "42-always-gpu-0",
-   "symptom": "cuPointerGetAttribute, and StridedMemoryView.from_cuda_array_interface of cuda.core, report GPU 0 for all memory (CUDA 12); no message",
+   "symptom": "cuPointerGetAttribute and StridedMemoryView.from_cuda_array_interface report GPU 0 for all memory (CUDA 12); no message",
    "ranges": [
     {
      "part": "cuda-bindings",
@@ -1222,7 +1222,7 @@ TABLE = r"""
   },
   {
    "name": "42-always-gpu-0-cuda-13",
-   "symptom": "cuPointerGetAttribute, and StridedMemoryView.from_cuda_array_interface of cuda.core, report GPU 0 for all memory (CUDA 13); no message",
+   "symptom": "cuPointerGetAttribute and StridedMemoryView.from_cuda_array_interface report GPU 0 for all memory (CUDA 13); no message",
    "ranges": [
     {
      "part": "cuda-bindings",

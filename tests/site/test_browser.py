@@ -195,10 +195,10 @@ def test_first_page_filters_by_library_and_kind(visit):
     numbers = shown.locator(".fault:visible .number").all_inner_texts()
     assert numbers.index("43") < numbers.index("05")  # which is about nanobind first
     page.get_by_label("hang", exact=True).check()
-    expect(page.get_by_text("if nsample > ngood + nbad")).to_be_visible()
+    expect(page.get_by_text("if nsample > max(10, ngood + nbad)")).to_be_visible()
     page.get_by_label("wrong numbers", exact=True).check()
     expect(page.get_by_text("accepts invalid parameters")).to_be_visible()
-    expect(page.get_by_text("if nsample > ngood + nbad")).to_be_hidden()
+    expect(page.get_by_text("if nsample > max(10, ngood + nbad)")).to_be_hidden()
 
 
 def test_filters_are_folded_on_a_phone_and_what_they_leave_is_on_the_screen(visit):
