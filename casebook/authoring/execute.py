@@ -64,7 +64,8 @@ def execute(chapter: Chapter) -> None:
     }
     if before and kept:
         receipt = with_machine_of(before, receipt)
-    if pending := [c.node.id for c in chapter.cells if c.number in skipped and not c.node.outputs]:
+    ids = [cell.node.id for cell in chapter.cells if cell.number in skipped]
+    if pending := [one for one in ids if one not in fitting]:
         receipt["pending"] = pending
     chapter.notebook.metadata["casebook"] = receipt
     now = receipts.code(chapter)
@@ -104,10 +105,11 @@ def fitting_outputs(chapter: Chapter) -> dict[str, list[NotebookNode]]:
     receipt = chapter.receipt
     if not receipt or any(receipts.machine_problems(chapter)):
         return {}
+    pending = receipt.get("pending", [])
     return {
         cell.node.id: cell.node.outputs
         for cell in chapter.cells
-        if cell.needs_gpu and cell.node.outputs
+        if cell.needs_gpu and cell.node.id not in pending
         if receipt["cells"].get(cell.node.id) == cell.stamp()
     }
 
@@ -128,7 +130,7 @@ def keep(
         raise CasebookError(f"{chapter.name}, cell {wrong}: skipped, though it needs no GPU")
     for cell in cells:
         cell.node.outputs = fitting.get(cell.node.id, [])
-    kept = [cell for cell in cells if cell.node.outputs]
+    kept = [cell for cell in cells if cell.node.id in fitting]
     if kept and found and chapter.receipt and found.name != chapter.receipt["gpu"]:
         raise CasebookError(
             f"{chapter.name}: {len(kept)} cells cannot run here and hold outputs of "

@@ -92,16 +92,17 @@ def test_without_a_gpu_its_cells_are_pending_and_the_others_are_stored(mixed):
     assert "which is no GPU cell without an output" in problem
 
 
-def test_what_a_gpu_printed_stays_while_it_fits(mixed):
+@pytest.mark.parametrize("printed", ["1\n", ""], ids=["something", "nothing"])
+def test_what_a_gpu_printed_stays_while_it_fits(mixed, printed):
     cell = mixed.cells[1]
-    cell.node.outputs = [nbformat.v4.new_output("stream", text="1\n")]
+    cell.node.outputs = [nbformat.v4.new_output("stream", text=printed)] if printed else []
     told = {"gpu": "NVIDIA H200", "gpus": 1, "date": "2026-01-01"}
     mixed.receipt.update(told, cells=mixed.receipt["cells"] | {cell.node.id: cell.stamp()})
     del mixed.receipt["pending"]
     mixed.write()
     execute.execute(mixed)
     again = Chapter(mixed.path)
-    assert again.cells[1].text == "1\n" and "pending" not in again.receipt
+    assert again.cells[1].text == printed and "pending" not in again.receipt
     assert {key: again.receipt[key] for key in told} == told and again.receipt["rerun"]
     assert list(receipts.receipt_problems(again)) == []
     with pytest.raises(CasebookError, match="hold outputs of NVIDIA H200"):
@@ -109,6 +110,19 @@ def test_what_a_gpu_printed_stays_while_it_fits(mixed):
     again.cells[1].node.source = "%%gpu\nprint(3)"
     execute.execute(again)
     assert Chapter(mixed.path).receipt["pending"] == [cell.node.id]
+
+
+@pytest.mark.parametrize(
+    ("shown", "stored"),
+    [
+        ("<table><tr><td>1</td></tr></table>", "<table><tr><td>1</td></tr></table>"),
+        ("<p onclick='x()'>1<script>2</script>", "<p>1</p>"),
+    ],
+)
+def test_html_is_stored_as_shown_without_what_a_page_may_not_have(tmp_path, shown, stored):
+    display = f"from IPython.display import HTML\nHTML({shown!r})"
+    chapter = execute_here(write_chapter(tmp_path, [display]))
+    assert chapter.cells[0].node.outputs[0].data["text/html"] == stored
 
 
 def test_an_error_output_is_a_problem(chapter):
