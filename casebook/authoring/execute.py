@@ -105,11 +105,10 @@ def fitting_outputs(chapter: Chapter) -> dict[str, list[NotebookNode]]:
     receipt = chapter.receipt
     if not receipt or any(receipts.machine_problems(chapter)):
         return {}
-    pending = receipt.get("pending", [])
     return {
         cell.node.id: cell.node.outputs
         for cell in chapter.cells
-        if cell.needs_gpu and cell.node.id not in pending
+        if cell.needs_gpu and cell.node.id not in chapter.pending
         if receipt["cells"].get(cell.node.id) == cell.stamp()
     }
 
