@@ -28,17 +28,21 @@ def with_card(chapter: Chapter) -> str:
 
 
 def table(chapters: list[Chapter], read: set[str]) -> str:
-    """The doctor's table: a case for each fault of packages, and words for those that it reads."""
+    """The doctor's table: a line for each fault of packages, and for each combination it looks for."""
     faults = [(chapter.name, fault) for chapter in chapters for fault in chapter.facts.faults]
-    told = {
-        "cases": [case(*one) for one in faults if one[1].affected],
-        "combinations": {
-            fault.id: [symptom(fault), plain(fault.do), name]
-            for name, fault in faults
-            if fault.id in read
-        },
-    }
-    return json.dumps(told, indent=1, ensure_ascii=False)
+    cases = [dumped(case(name, fault)) for name, fault in faults if fault.affected]
+    combinations = [
+        f"{dumped(fault.id)}: {dumped([symptom(fault), plain(fault.do), name])}"
+        for name, fault in faults
+        if fault.id in read
+    ]
+    lines = [",\n".join(cases), ",\n".join(combinations)]
+    return '{{"cases": [\n{}\n], "combinations": {{\n{}\n}}}}'.format(*lines)
+
+
+def dumped(value: object) -> str:
+    """JSON on one line."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def case(name: str, fault: Fault) -> dict[str, Any]:
