@@ -28,7 +28,7 @@ def with_card(chapter: Chapter) -> str:
 
 
 def table(chapters: list[Chapter], read: set[str]) -> str:
-    """The doctor's table: a line for each fault of packages, and for each combination it looks for."""
+    """The doctor's table: a line for each fault of packages and each combination of them."""
     faults = [(chapter.name, fault) for chapter in chapters for fault in chapter.facts.faults]
     cases = [dumped(case(name, fault)) for name, fault in faults if fault.affected]
     combinations = [

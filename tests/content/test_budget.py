@@ -1,0 +1,46 @@
+"""How much Python the project may have. A commit that raises a budget does only that and says why."""
+
+import io
+import subprocess
+import tokenize
+
+import pytest
+from helpers import ROOT
+
+BUDGET = {"tooling": 73_800, "tests": 59_200}  # in tokens
+LAYOUT = {
+    tokenize.COMMENT,
+    tokenize.DEDENT,
+    tokenize.ENCODING,
+    tokenize.ENDMARKER,
+    tokenize.INDENT,
+    tokenize.NEWLINE,
+    tokenize.NL,
+}
+
+
+def tokens(text):
+    """Number of tokens of Python in a text, without comments and layout."""
+    return sum(t.type not in LAYOUT for t in tokenize.generate_tokens(io.StringIO(text).readline))
+
+
+def part(name):
+    """The part of the project that a file belongs to, None for what has no budget."""
+    if "/chapter_" in name or "hunt" in name or name.startswith("native/"):
+        return None
+    return "tests" if name.startswith("tests/") else "tooling"
+
+
+@pytest.mark.parametrize("name", BUDGET)
+def test_budget(name):
+    listed = subprocess.run(
+        ["git", "ls-files", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    files = [file for file in listed.stdout.split() if part(file) == name]
+    used = sum(tokens((ROOT / file).read_text("utf-8")) for file in files)
+    assert files
+    assert used <= BUDGET[name], f"{name}: {used:,} tokens, {BUDGET[name]:,} allowed"
+
+
+def test_layout_and_comments_cost_nothing():
+    assert tokens("def f(a):\n    # why\n    return a\n") == 8
