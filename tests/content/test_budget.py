@@ -1,4 +1,4 @@
-"""How much Python the project may have. A commit that raises a budget does only that and says why."""
+"""How much Python the project may have. A commit that raises a budget says why, and does no more."""
 
 import io
 import subprocess
@@ -7,7 +7,7 @@ import tokenize
 import pytest
 from helpers import ROOT
 
-BUDGET = {"tooling": 73_800, "tests": 59_200}  # in tokens
+BUDGET = {"tooling": 74_800, "tests": 59_600}  # in tokens
 LAYOUT = {
     tokenize.COMMENT,
     tokenize.DEDENT,
