@@ -14,6 +14,8 @@ book: ## build the site from the stored outputs
 	@start=$$(date +%s); $(BIN)/jupyter-book build . -W --keep-going -n && \
 	echo "$$(find _build/html/book _build/html/notebooks -name '*.html' | wc -l) pages in $$(($$(date +%s) - start)) s: file://$(CURDIR)/_build/html/index.html"
 
+# What passed here with the same inputs does not run again, unless FRESH is set.
+test: export CASEBOOK_REMEMBER = $(if $(FRESH),,1)
 test: environment ## check everything: tooling, site, each chapter
 	@$(BIN)/python -m casebook prepare || missing=1; \
 	$(BIN)/python -m pytest -n auto --dist loadfile --ignore tests/places; status=$$?; \

@@ -4,9 +4,14 @@ Cells that need more GPUs than there are, one or two, are skipped. With the rece
 every other cell runs and is compared. With another model every other cell runs and its outcome is
 checked, but outputs of GPU cells are not compared. CASEBOOK_REQUIRE_GPU=1 makes a missing GPU an
 error, and a missing second one not; CASEBOOK_REQUIRE_ALL=1 makes every other skip an error.
+
+With CASEBOOK_REMEMBER=1, which `make test` sets, the cells and answers that passed on this machine
+with the same inputs do not run again. Where a GPU is, or every skip is an error, all of them run.
 """
 
 import collections
+import datetime
+import functools
 import os
 import re
 import tempfile
@@ -21,14 +26,17 @@ import pytest
 from jupyter_client.manager import KernelManager
 from nbval.plugin import IPyNbCell
 
+from casebook.cells.hashes import digest, tree
 from casebook.cells.header import Header
 from casebook.cells.notebook import Receipt
-from casebook.chapters import Cell, Chapter, at
+from casebook.cells.repository import ROOT
+from casebook.chapters import Cell, Chapter, at, receipts
 from casebook.environments import create, gpu
 from casebook.environments.build import build
 from casebook.errors import EnvironmentFailure, MissingPython
 from casebook.magics import too_few
 
+PASSED = "casebook/passed"  # in pytest's cache: for each subject its inputs, and the day it passed
 CACHED = "casebook/seconds"  # in pytest's cache: seconds of each file in its last run
 # Seconds of the longest tests where nothing is cached; a notebook's are those of its receipt.
 SECONDS = {"test_exercises.py": 60, "test_native.py": 30, "test_browser.py": 30}
@@ -40,9 +48,11 @@ def pytest_configure(config: pytest.Config) -> None:
     if gpu.find():
         os.environ["CASEBOOK_REQUIRE_GPU"] = "1"  # a busy GPU is no reason to skip a cell
     nbval.kernel.KernelManager = IpcKernelManager
+    memory = Memory(config)
+    config.pluginmanager.register(memory, "memory")
     config.pluginmanager.register(Cells(), "cells")
     if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(Summary(config), "summary")
+        config.pluginmanager.register(Summary(config, memory), "summary")
 
 
 class IpcKernelManager(KernelManager):
@@ -97,6 +107,90 @@ def same_gpu(receipt: Receipt | None) -> bool:
     return bool(receipt and found and found.name == receipt["gpu"])
 
 
+def all_required() -> bool:
+    return os.environ.get("CASEBOOK_REQUIRE_ALL") == "1"
+
+
+def allowed(reason: str) -> bool:
+    """True for a skip for want of a GPU or its driver, the one that no setting forbids."""
+    return bool(re.search("GPU|driver", reason))
+
+
+cells_inputs = functools.cache(receipts.inputs)
+
+
+@functools.cache
+def answers_inputs(book: Chapter) -> str:
+    """Hash of all that decides how the answers to a chapter's exercises are judged."""
+    files = [ROOT / "tests" / name for name in ("attempts.py", "content/test_exercises.py")]
+    texts = [file.read_text("utf-8") for file in files]
+    grading = tree(ROOT / "casebook/teaching/grading")
+    return digest(str([cells_inputs(book), book.sidecar.get("answers"), texts, grading]))
+
+
+class Memory:
+    """Leaves out the cells of a chapter, and the answers to its exercises, that passed here with
+    the same inputs; remembers which passed."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        cache = getattr(config, "cache", None)
+        self.passed: dict[str, list[str]] = cache.get(PASSED, {}) if cache else {}
+        self.left_out: dict[str, str] = {}  # the day on which each subject passed
+        self.running: dict[str, tuple[str, int]] = {}  # a subject's inputs, its number of items
+        self.ended: collections.Counter[str] = collections.Counter()
+        self.failed: set[str] = set()
+
+    def subject(self, item: pytest.Item) -> tuple[str, str]:
+        """What an item belongs to, and its inputs; two empty texts for a test that always runs."""
+        if isinstance(item, IPyNbCell):
+            return item.path.name, cells_inputs(at(item.path))
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        if item.path.name == "test_exercises.py" and "answer" in parameters:
+            book = parameters["book"]
+            return f"answers of {book.name}", answers_inputs(book)
+        return "", ""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        subjects = {item: self.subject(item) for item in items}
+        sizes = collections.Counter(name for name, _ in subjects.values())
+        every = gpu.required() or all_required() or os.environ.get("CASEBOOK_REMEMBER") != "1"
+        for item, (name, inputs) in subjects.items():
+            stored, day = self.passed.get(name, ("", ""))
+            if name and stored == inputs and not every:
+                self.left_out[name] = day
+                items.remove(item)
+            elif name:
+                item.user_properties.append(("subject", (name, inputs, sizes[name])))
+        if hasattr(self.config, "workeroutput"):
+            self.config.workeroutput["left_out"] = self.left_out
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        self.left_out |= getattr(node, "workeroutput", {}).get("left_out", {})
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        subject: Any = dict(report.user_properties).get("subject")
+        if subject:
+            name, inputs, size = subject
+            self.running[name] = inputs, size
+            self.ended[name] += report.when == "teardown"
+            if report.failed or (report.skipped and not allowed(str(report.longrepr))):
+                self.failed.add(name)
+
+    def pytest_sessionfinish(self) -> None:
+        cache = getattr(self.config, "cache", None)
+        part = any("::" in name for name in self.config.args)
+        if not cache or part or hasattr(self.config, "workerinput") or gpu.find():
+            return
+        today = datetime.date.today().isoformat()
+        for name, (inputs, size) in self.running.items():
+            if name not in self.failed and self.ended[name] == size:
+                self.passed[name] = [inputs, today]
+        cache.set(PASSED, self.passed)
+
+
 class Cells:
     """Runs notebook cells as readers count them, after their environments are made."""
 
@@ -148,8 +242,9 @@ class Cells:
 class Summary:
     """What ran, what was skipped and why. With workers, this is in the process they report to."""
 
-    def __init__(self, config: pytest.Config) -> None:
+    def __init__(self, config: pytest.Config, memory: Memory) -> None:
         self.config = config
+        self.memory = memory
         self.start = time.monotonic()
         self.books: dict[str, Chapter] = {}
         self.ended: dict[str, collections.Counter[str]] = collections.defaultdict(
@@ -202,8 +297,7 @@ class Summary:
 
     def forbidden(self) -> list[str]:
         """Reasons of skips that CASEBOOK_REQUIRE_ALL forbids: all that do not speak of a GPU."""
-        required = os.environ.get("CASEBOOK_REQUIRE_ALL") == "1"
-        return [why for why in self.skipped if required and not re.search("GPU|driver", why)]
+        return [why for why in self.skipped if all_required() and not allowed(why)]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if not self.seconds:
@@ -211,6 +305,7 @@ class Summary:
         terminalreporter.section("summary")
         for title, lines in (
             ("chapters", self.chapters()),
+            ("left out", self.left_out()),
             ("tests", self.tests()),
             ("skipped", self.reasons()),
             ("time", self.times()),
@@ -238,6 +333,19 @@ class Summary:
             yield (
                 f"outputs of GPU cells in {counted(other, 'notebook')} not compared: "
                 f"no receipt of an {found.name}"
+            )
+
+    def left_out(self) -> Iterator[str]:
+        """What did not run, because it passed here with the same inputs."""
+        if days := self.memory.left_out:
+            notebooks = [name for name in days if name.endswith(".ipynb")]
+            yield (
+                f"cells of {counted(notebooks, 'notebook')}, answers to exercises of "
+                f"{counted(days.keys() - {*notebooks}, 'notebook')}"
+            )
+            yield (
+                f"They passed here with the same inputs, the first on {min(days.values())}. "
+                "`make test FRESH=1` runs everything."
             )
 
     def tests(self) -> Iterator[str]:

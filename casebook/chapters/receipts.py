@@ -9,6 +9,8 @@ again on a machine with fewer.
 """
 
 import datetime
+import functools
+import sys
 import tomllib
 from collections.abc import Iterator
 
@@ -50,6 +52,23 @@ def code(chapter: Chapter) -> str:
     """Hash of all that a run takes: cells, helper modules, pins of the GPU libraries, native/."""
     cells = [cell.stamp().split()[0] for cell in chapter.cells]
     return digest(str([cells, modules(chapter), environment(chapter)]))
+
+
+def inputs(chapter: Chapter) -> str:
+    """Hash of all that decides how the cells end on a machine without a GPU.
+
+    That is what a run takes, what its outputs are compared with, this Python, and the runner.
+    """
+    stamps = [cell.stamp() for cell in chapter.cells]
+    return digest(str([code(chapter), stamps, sys.version, runner()]))
+
+
+@functools.cache
+def runner() -> str:
+    """Hash of the tooling that runs and compares cells, and of the packages of the kernel."""
+    folders = [tree(ROOT / "casebook" / name) for name in ("cells", "environments", "execution")]
+    files = "conftest.py", "requirements.txt", "casebook/magics.py", "casebook/errors.py"
+    return digest(str([folders, [(ROOT / name).read_text("utf-8") for name in files]]))
 
 
 def gpu_pins() -> list[str]:

@@ -3,7 +3,7 @@
 import pytest
 
 from casebook import chapters
-from casebook.chapters import receipts
+from casebook.chapters import Chapter, receipts
 from casebook.execution import modules
 
 BOOKS = chapters.load()
@@ -34,3 +34,29 @@ def test_a_changed_line_makes_stale_what_imports_it_and_nothing_else(
             assert f"the helper module {helper} has changed" in problem
             stale.append(book.name[:2])
     assert stale == importers.split()
+
+
+@pytest.mark.parametrize("changed", ["a helper", "an output", "a pin", "the runner", "nothing"])
+def test_a_change_runs_exactly_what_it_concerns_again(changed, monkeypatch):
+    """`make test` leaves out what passed with the same inputs."""
+    stored = {book.name[:2]: receipts.inputs(book) for book in BOOKS}
+    books = dict(zip(stored, BOOKS, strict=True))
+    expected = {"10"}
+    if changed == "a helper":
+        texts = modules.sources() | {"routes": "pass"}
+        monkeypatch.setattr(modules, "sources", lambda: texts)
+        monkeypatch.setattr(receipts, "sources", lambda: texts)
+        expected = {"03", "08"}
+    elif changed == "an output":
+        books["10"] = Chapter(books["10"].path)
+        next(cell for cell in books["10"].cells if cell.text).node.outputs[0]["text"] += "more"
+    elif changed == "a pin":
+        books["10"] = Chapter(books["10"].path)
+        (named,) = (cell for cell in books["10"].cells if cell.names_environments)
+        named.node.source = named.source.replace('"numpy==', '"numpy==1')
+    elif changed == "the runner":
+        monkeypatch.setattr(receipts, "runner", lambda: "another")
+        expected = {*stored}
+    else:
+        expected = set()
+    assert {n for n, book in books.items() if receipts.inputs(book) != stored[n]} == expected

@@ -42,7 +42,7 @@ def write(folder, name, gpu, *sources):
 def run(tmp_path):
     """run(variables, *options): pytest's status in a folder of its own, and what it printed."""
     shutil.copy(ROOT / "conftest.py", tmp_path)
-    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --nbval -p no:cacheprovider\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --nbval\n")
     (tmp_path / "lose.py").write_text("def pytest_collection_modifyitems(items):\n    items.pop()")
 
     def run(variables, *options):
@@ -54,7 +54,9 @@ def run(tmp_path):
             # PYTEST_DEBUG_TEMPROOT: else it sweeps up after earlier runs
             env=os.environ
             | {"PYTHONPATH": str(ROOT), "PYTEST_DEBUG_TEMPROOT": str(tmp_path)}
-            | {"CASEBOOK_REQUIRE_GPU": "", "CASEBOOK_REQUIRE_ALL": ""}
+            | dict.fromkeys(
+                ("CASEBOOK_REQUIRE_GPU", "CASEBOOK_REQUIRE_ALL", "CASEBOOK_REMEMBER"), ""
+            )
             | variables,
         )
         return ended.returncode, ended.stdout + ended.stderr
@@ -116,3 +118,24 @@ def test_an_environment_that_was_not_prepared_changes_no_output(run, tmp_path, s
     status, text = run({"XDG_CACHE_HOME": str(tmp_path / "cache"), "UV_CACHE_DIR": packages})
     assert status == 0, text
     assert "for 1 environment that `casebook prepare` would have made before" in text
+
+
+def test_what_passed_with_the_same_inputs_is_left_out_and_what_failed_runs_again(run, tmp_path):
+    write(tmp_path, "good", "NVIDIA H200", "1 / 0")  # its GPU cell is skipped
+    write(tmp_path, "bad", "NVIDIA H200")
+    notebook = nbformat.read(tmp_path / "bad.ipynb", 4)
+    notebook.cells[1].source = "1 / 0"
+    nbformat.write(notebook, tmp_path / "bad.ipynb")
+    (tmp_path / "test_it.py").write_text("def test(): pass")
+    remember = NO_GPU | {"CASEBOOK_REMEMBER": "1"}
+    workers = "-n", "1", "--dist", "loadfile"
+    assert "3 passed, 1 failed, 1 skipped (cells of 2 notebooks)" in run(remember, *workers)[1]
+    status, text = run(remember, *workers)
+    assert "left out  cells of 1 notebook, " in text and "bad: 1 passed, 1 failed" in text, text
+    for every in (NO_GPU, remember | {"CASEBOOK_REQUIRE_ALL": "1"}):
+        assert "cells of 2 notebooks" in run(every, *workers)[1]
+    notebook.cells[1].source = "x = 2"
+    nbformat.write(notebook, tmp_path / "bad.ipynb")
+    assert "2 passed, 0 failed, 0 skipped (cells of 1 notebook)" in run(remember, *workers)[1]
+    status, text = run(remember, *workers)
+    assert status == 0 and "left out  cells of 2 notebooks, " in text, text
