@@ -15,17 +15,13 @@ from casebook.chapters.facts import Fault
 NOW = "## If you have this now\n"
 BLOCK = re.compile(r"(?ms)^```(\w*)\n(.*?)^```$")
 COMMENT = re.compile(r"(?s)<!--.*?-->")
-WORDS = {"chapter": 4500, "short case": 1000, "If you have this now": 80, "How we know": 120}
+WORDS = {"chapter": 4500, "short case": 1000}
 
 
 def page_problems(chapter: Chapter) -> Iterator[str]:
     texts = [cell.source for cell in chapter.notebook.cells if cell.cell_type == "markdown"]
     kind = "chapter" if chapter.name < "10" else "short case"
     yield from too_long(kind, "\n".join(texts))
-    for text in texts:
-        _, heading, known = text.partition("## How we know\n")
-        if heading:
-            yield from too_long("How we know", known.partition("\n## ")[0])
     yield from sections_without_gpu(chapter)
     second = "".join(cell.source for cell in chapter.notebook.cells[1:2])
     if second.startswith(NOW):
@@ -36,7 +32,6 @@ def page_problems(chapter: Chapter) -> Iterator[str]:
 
 def now_problems(chapter: Chapter, text: str) -> Iterator[str]:
     """What is to be copied is one block, and one of the cells runs it if it is Python."""
-    yield from too_long("If you have this now", BLOCK.sub("", text))
     blocks = BLOCK.findall(text)
     if [language for language, _ in blocks] not in (["bash"], ["python"]):
         yield ", If you have this now: must contain exactly one ```bash or ```python block"
