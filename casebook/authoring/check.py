@@ -6,6 +6,7 @@ from casebook import chapters
 from casebook.authoring import publish
 from casebook.authoring.checks import problems
 from casebook.cells.repository import notebooks
+from casebook.chapters import installs
 from casebook.errors import CasebookError
 
 
@@ -20,6 +21,7 @@ def check(names: Sequence[str]) -> int:
         )
     if not names and not any(map(unreadable, books)):
         found += publish.table_differences()
+        found += installs.leftovers(books)
     cells = sum(len(book.cells) for book in books)
     pending = sum(len(book.pending) for book in books)
     summary = f"{len(books)} chapters, {cells} cells: outputs match their receipts"

@@ -55,6 +55,12 @@ def add(commands: "Commands") -> None:
     )
     reports.set_defaults(run=_reports)
 
+    installs = command(
+        commands, "installs", "resolve the install lines where readers are", chapters=True
+    )
+    installs.add_argument("--anew", action="store_true", help="the environments and all lines")
+    installs.set_defaults(run=_installs)
+
     versions = command(
         commands, "versions", "run the cases over releases of their libraries", chapters=True
     )
@@ -130,6 +136,12 @@ def _reports(options: argparse.Namespace) -> int:
     from casebook.reports.run import reports
 
     return reports(options.names, options.pin)
+
+
+def _installs(options: argparse.Namespace) -> int:
+    from casebook.authoring.installs import command
+
+    return command(options.names, options.anew)
 
 
 def _versions(options: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ the page, the doctor's table and Find your error are written from it (authoring/
 
 import functools
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +85,7 @@ class Fault:
     remains: str = ""
     absent: str = ""
     by_design: bool = False
+    installs: dict[str, str] = field(default_factory=dict)  # what to do in a host, by its id
 
 
 @dataclass(frozen=True)

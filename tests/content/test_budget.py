@@ -1,4 +1,4 @@
-"""How much Python the project may have. A commit that raises a budget says why, and does no more."""
+"""How much Python the project may have. Raise a budget in a commit of its own that says why."""
 
 import io
 import subprocess

@@ -15,7 +15,7 @@ from casebook.authoring.checks import figures, problems
 from casebook.authoring.checks.code import asserted
 from casebook.authoring.publish import with_card
 from casebook.cells.header import Header
-from casebook.chapters import Cell, Chapter, receipts
+from casebook.chapters import Cell, Chapter, installs, receipts
 from casebook.errors import WrongUse
 
 NAME = "08-example"
@@ -155,6 +155,7 @@ def node(number, text):
 def found(tmp_path, monkeypatch):
     """found(old, new, …): problems of the example with edits of its text and, later, its card."""
     monkeypatch.setattr(doctor, "CASES", ())
+    monkeypatch.setattr(installs, "hosts", dict)
     path = tmp_path / f"{NAME}.ipynb"
 
     def save(cells, receipt):

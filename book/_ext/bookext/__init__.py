@@ -15,6 +15,7 @@ FEATURES = (
     "cells.export",
     "cells.folds",
     "cards",
+    "installs",
     "doctor",
     "errors",
     "status",

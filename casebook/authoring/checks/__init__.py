@@ -13,9 +13,15 @@ from casebook.authoring.checks.exercises import exercise_problems
 from casebook.authoring.checks.page import page_problems
 from casebook.authoring.checks.prose import prose_problems
 from casebook.authoring.checks.versions import version_problems
-from casebook.chapters import Chapter, evidence
+from casebook.chapters import Chapter, evidence, installs
 from casebook.chapters.receipts import receipt_problems
 from casebook.errors import CasebookError
+
+
+def install_problems(chapter: Chapter) -> Iterator[str]:
+    """Install lines that were not tried where readers are, or are wrong there."""
+    yield from (f": {sentence}" for sentence in installs.wrong(chapter))
+
 
 CHECKS = (
     card_problems,
@@ -25,6 +31,7 @@ CHECKS = (
     exercise_problems,
     evidence_problems,
     version_problems,
+    install_problems,
     receipt_problems,
 )
 

@@ -65,10 +65,12 @@ def midnight_after(day: str) -> str:
     return f"{datetime.date.fromisoformat(day) + datetime.timedelta(1)}T00:00:00Z"
 
 
-def compile_closure(requirements: tuple[str, ...], python: str, *options: str) -> str:
-    """What `uv pip compile` answers for 64-bit Linux. No interpreter of that version is needed."""
+def compile_closure(
+    requirements: tuple[str, ...], python: str, *options: str, platform: str = "linux"
+) -> str:
+    """What `uv pip compile` answers for a 64-bit platform. It needs no such interpreter."""
     settings = "--quiet --no-build --no-header --no-annotate --no-python-downloads"
-    target = f"--python-version {python} --python-platform linux"
+    target = f"--python-version {python} --python-platform {platform}"
     done = subprocess.run(
         [uv.executable(), "pip", "compile", "-", *settings.split(), *target.split(), *options],
         input="\n".join(requirements),

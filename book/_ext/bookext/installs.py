@@ -1,0 +1,92 @@
+"""Below a case's first answer: what its install lines do in the environments that readers have."""
+
+from collections.abc import Iterator
+from html import escape
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+from casebook.chapters import Chapter, installs
+from casebook.chapters.installs import NOT_NEEDED, Host, Trial
+
+from . import notebook
+
+FOLD = """<details class="installs"><summary><code>{line}</code> in {count} environments</summary>
+<table class="table"><thead><tr><th>Environment</th><th>What to run there</th>
+<th>What it changes</th></tr></thead><tbody>{rows}</tbody></table></details>"""
+ROW = "<tr><td>{title}</td><td>{run}</td><td>{changes}</td></tr>"
+
+
+def show_installs(app: Sphinx, tree: nodes.document) -> None:
+    """Add the trials of the lines after the block to copy, the first one of the page."""
+    chapter = notebook.chapter(tree)
+    block = next(tree.findall(nodes.literal_block), None)
+    if not chapter or not block or not (found := list(trials(chapter))):
+        return
+    parts = [sentence(chapter, found[0][1]), *(fold(chapter, *one) for one in found)]
+    place = block.parent if isinstance(block.parent, nodes.container) else block
+    place.parent.insert(place.parent.index(place) + 1, notebook.html("\n".join(parts)))
+
+
+def trials(chapter: Chapter) -> Iterator[tuple[str, list[tuple[Host, Trial]]]]:
+    """The lines of a chapter, those of the first answer first, each with its trials."""
+    hosts, known = installs.hosts(), installs.trials()
+    lines = installs.of_chapter(chapter)
+    for line in sorted(lines, key=lambda line: line not in installs.answer(chapter)):
+        found = [
+            (host, known[line, host.id]) for host in hosts.values() if (line, host.id) in known
+        ]
+        if found:
+            yield line, found
+
+
+def sentence(chapter: Chapter, found: list[tuple[Host, Trial]]) -> str:
+    """When the line was tried, and what to run beside PyTorch if that is something else."""
+    day = max(trial.date for _, trial in found)
+    parts = [f"We resolved this line in {len(found)} environments on {day}."]
+    for host, trial in found:
+        if host.id in ("torch-cuda-13", "torch-cuda-12") and trial.run != trial.line:
+            parts.append(f"{escape(host.title)}: {advice(chapter, host, trial)}.")
+    return f'<p class="installs">{" ".join(parts)}</p>'
+
+
+def fold(chapter: Chapter, line: str, found: list[tuple[Host, Trial]]) -> str:
+    """The trials of a line as a table."""
+    rows = "".join(
+        ROW.format(
+            title=escape(host.title), run=advice(chapter, host, trial), changes=changes(trial)
+        )
+        for host, trial in found
+    )
+    return FOLD.format(line=escape(line), count=len(found), rows=rows)
+
+
+def advice(chapter: Chapter, host: Host, trial: Trial) -> str:
+    """What to run in a host, in HTML."""
+    if trial.run:
+        return f"<code>{escape(trial.run)}</code>"
+    if trial.problem == NOT_NEEDED:
+        return "nothing, because it does not have the fault"
+    told = next((f.installs[host.id] for f in chapter.facts.faults if host.id in f.installs), "")
+    return f"{code(told)} ({escape(trial.problem)})"
+
+
+def changes(trial: Trial) -> str:
+    """The packages that change, those that are replaced first."""
+    if not trial.run:
+        return ""
+    replaced = [f"{name} {text}" for name, text in trial.changes.items() if "→" in text]
+    added = [f"{name} {text}" for name, text in trial.changes.items() if "→" not in text]
+    text = f"replaces {', '.join(replaced)}" if replaced else ""
+    more = f"adds {len(added)} packages" if len(added) > 6 else f"adds {', '.join(added)}"
+    return escape("; ".join(filter(None, [text, more if added else ""])) or "nothing")
+
+
+def code(text: str) -> str:
+    """Markdown with code alone, as HTML."""
+    parts = escape(text, quote=False).split("`")
+    return "".join(f"<code>{p}</code>" if n % 2 else p for n, p in enumerate(parts))
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("doctree-read", show_installs)
