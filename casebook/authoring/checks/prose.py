@@ -79,10 +79,10 @@ def figure_problems(chapter: Chapter) -> Iterator[str]:
             here = re.subn(rf"(?<![\w.]){re.escape(name)}(?!\w|\.\d)", " ", text)
             text, unused = here[0], unused - {name} if here[1] or name in cell.source else unused
         for figure in figures.claimed(text):
-            if not any(figure.matches(other) for other in known):
+            if figure not in known:
                 yield (
                     f", Markdown in place {place} of {len(cells)} cells: no cell shows "
-                    f"{f'{figure.number} {figure.unit}'.strip()} ({around(text, figure)})"
+                    f"{figure} ({around(text, figure)})"
                 )
     for name in sorted(unused):
         yield f", {chapter.name}.yml: figures has {name!r}, which the prose lacks"
@@ -103,18 +103,18 @@ def plain(text: str) -> str:
     return MARKUP.sub(" ", text).replace("\u00a0", " ").replace("\u202f", " ")
 
 
-def shown(chapter: Chapter) -> set[figures.Figure]:
+def shown(chapter: Chapter) -> set[str]:
     """The figures of code, outputs, receipt and facts; none of drawings."""
     run = {key: (chapter.receipt or {}).get(key) for key in RUN}
     releases = [row.release for row in evidence.rows(chapter)]
-    seen = figures.shown(f"{run}\n{chapter.facts.faults}\n{releases}", "")
+    seen = figures.shown(f"{run}\n{chapter.facts.faults}\n{releases}")
     for cell in chapter.cells:
-        seen |= figures.shown(MARKUP.sub(" ", cell.text), DRAWING.sub(" ", cell.source))
+        seen |= figures.shown(MARKUP.sub(" ", cell.text) + "\n" + DRAWING.sub(" ", cell.source))
     return seen
 
 
-def around(text: str, figure: figures.Figure) -> str:
+def around(text: str, figure: str) -> str:
     """The words before and after a figure, so that it is found."""
-    found = re.search(rf"(?<![\w.]){re.escape(figure.number)}(?!\w|\.\d)", text)
+    found = re.search(rf"(?<![\w.]){re.escape(figure)}(?!\w|\.\d)", text)
     place = found.start() if found else 0
     return f"… {' '.join(text[max(0, place - 40) : place + 40].split())} …"
