@@ -23,7 +23,8 @@ from casebook.cells.hashes import digest
 from casebook.cells.repository import ROOT
 from casebook.chapters.chapter import Chapter
 
-LINE = re.compile(r"(?:[\w.-]+/)*(?:uv )?pip install [^`#\n]+")
+# After a word it is prose, as in "let pip install it".
+LINE = re.compile(r"(?<![A-Za-z] )(?:[\w.-]+/)*(?:uv )?pip install [^`#\n]+")
 FLAG = re.compile(r"(^|\s)-\S+")
 NOW = "## If you have this now\n"
 NOT_NEEDED = "not needed: the packages that are there do not have the fault"

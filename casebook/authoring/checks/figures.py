@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 
 UNIT = (
-    r"(?:[num\u00b5\u03bc]?s|seconds?|minutes?|hours?|%|percent|times|x|\u00d7(?! ?\d)|[kMG]Hz|bytes?"
-    r"|[kKMGT]?i?B(?:/s)?)"
+    r"(?:[num\u00b5\u03bc]?s|seconds?|minutes?|hours?|%|percent|times|x|\u00d7(?! ?\d)"
+    r"|[kMG]Hz|bytes?|[kKMGT]?i?B(?:/s)?)"
 )
 SPACE = r"[ \u00a0\u202f]?"
 NUMBER = re.compile(
