@@ -176,10 +176,11 @@ def outcome(need: Need, host: Host) -> tuple[dict[str, str], str]:
         if here.get(name) != version
     }
     known = installs.certain(after)
+    before = [{}, *({name: release} for name, release in faulty.items())]
     problem = broken_requirement(host, after)
     if left := known & cures:
         problem = f"the fault {min(left)} stays"
-    elif new := known - installs.certain(faulty | here) - installs.certain(here | faulty):
+    elif new := known.difference(*(installs.certain(here | one) for one in before)):
         problem = problem or f"it brings the fault {min(new)}"
     return changes, problem
 

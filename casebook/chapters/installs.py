@@ -5,7 +5,6 @@ host, with its packages as they were resolved on a day, and one for each line in
 trial. `casebook installs` (authoring/installs.py) makes both.
 """
 
-import dataclasses
 import functools
 import json
 import re
@@ -41,6 +40,7 @@ class Host:
     platform: str = "linux"
     requirements: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
+    instead: str = ""  # what to do where a line breaks what must stay
     pins: tuple[str, ...] = ()  # all its packages, as they were resolved
     date: str = ""
 
@@ -75,6 +75,16 @@ class Trial:
     run: str
     changes: dict[str, str]
     problem: str = ""
+
+    @property
+    def wrong(self) -> bool:
+        """Whether no form of the line is right, and it is needed."""
+        return not self.run and self.problem != NOT_NEEDED
+
+    @property
+    def breaks(self) -> bool:
+        """Whether a package does not find what it requires any more."""
+        return " needs " in self.problem
 
 
 def versions(pins: tuple[str, ...]) -> dict[str, str]:
@@ -111,7 +121,7 @@ def trials() -> dict[tuple[str, str], Trial]:
 
 def key(host: Host) -> str:
     """Hash of all of a host that a trial depends on."""
-    return digest(str(dataclasses.replace(host, title="", date="")))[:8]
+    return digest(str([host.python, host.platform, host.keep, host.pins]))[:8]
 
 
 def lines(text: str) -> Iterator[str]:
@@ -163,7 +173,7 @@ def wrong(chapter: Chapter) -> Iterator[str]:
         if missing := [id for id, one in found.items() if not one or one.key != key(known[id])]:
             yield f"`{line}` was not tried in {', '.join(missing)}; run `casebook installs`"
         for id, one in found.items():
-            if one and not one.run and one.problem != NOT_NEEDED:
+            if one and one.wrong and not (known[id].instead and one.breaks):
                 needed.add(id)
                 if id not in told:
                     yield (

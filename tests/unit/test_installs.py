@@ -56,7 +56,7 @@ def need(line, *cures, **faulty):
 
 def test_the_lines_of_a_text():
     text = (
-        'Let pip install it: `pip install -U a`\n```bash\npip install "b<2"  # old\nuv pip install c\n'
+        'Let pip install it: `pip install -U a`\n```\npip install "b<2"  # old\nuv pip install c\n'
         "pip install --no-deps .\nnew/bin/pip install d\n```"
     )
     found = ["pip install -U a", 'pip install "b<2"', "uv pip install c", "new/bin/pip install d"]

@@ -67,8 +67,8 @@ def advice(chapter: Chapter, host: Host, trial: Trial) -> str:
         return f"<code>{escape(trial.run)}</code>"
     if trial.problem == NOT_NEEDED:
         return "nothing, because it does not have the fault"
-    told = next((f.installs[host.id] for f in chapter.facts.faults if host.id in f.installs), "")
-    return f"{code(told)} ({escape(trial.problem)})"
+    told = (f.installs[host.id] for f in chapter.facts.faults if host.id in f.installs)
+    return f"{code(next(told, host.instead))} ({escape(trial.problem)})"
 
 
 def changes(trial: Trial) -> str:
