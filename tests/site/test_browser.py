@@ -55,7 +55,7 @@ def test_search_finds_an_error_message_and_ranks_the_cases_own_chapter_first(vis
     page.keyboard.type("CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE")
     page.keyboard.press("Enter")
     results = page.locator("#search-results li a")
-    expect(results.filter(has_text="A kernel with grid.sync() fails to compile")).to_be_visible()
+    expect(results.filter(has_text="Many short kernel launches are slow")).to_be_visible()
     expect(results.filter(has_text="Find your error").first).to_be_visible()
     page.goto(f"{page.url.partition('?')[0]}?q=Signature+mismatch")
     expect(results.first).to_have_text(
