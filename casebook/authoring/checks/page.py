@@ -14,7 +14,7 @@ from casebook.chapters.facts import Fault
 NOW = "## If you have this now\n"
 BLOCK = re.compile(r"(?ms)^```(\w*)\n(.*?)^```$")
 COMMENT = re.compile(r"(?s)<!--.*?-->")
-WORDS = {"chapter": 4500, "short case": 1000}
+WORDS = {"chapter": 4500, "short case": 1500}
 
 
 def page_problems(chapter: Chapter) -> Iterator[str]:
