@@ -7,14 +7,15 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from casebook.chapters import Chapter, installs
+from casebook.chapters.evidence import grouped
 from casebook.chapters.installs import NOT_NEEDED, Host, Trial
 
 from . import notebook
 
-FOLD = """<details class="installs"><summary><code>{line}</code> in {count} environments</summary>
-<table class="table"><thead><tr><th>Environment</th><th>What to run there</th>
-<th>What it changes</th></tr></thead><tbody>{rows}</tbody></table></details>"""
-ROW = "<tr><td>{title}</td><td>{run}</td><td>{changes}</td></tr>"
+FOLD = """<details class="installs"><summary><code>{line}</code> where you are</summary>
+<table class="table"><thead><tr><th>Environment</th><th>What to run there</th></tr></thead>
+<tbody>{rows}</tbody></table></details>"""
+ROW = "<tr><td>{where}</td><td>{run}<br>{changes}</td></tr>"
 
 
 def show_installs(app: Sphinx, tree: nodes.document) -> None:
@@ -23,6 +24,7 @@ def show_installs(app: Sphinx, tree: nodes.document) -> None:
     block = next(tree.findall(nodes.literal_block), None)
     if not chapter or not block or not (found := list(trials(chapter))):
         return
+    app.env.note_dependency(str(installs.stored()), docname=app.env.docname)
     parts = [sentence(chapter, found[0][1]), *(fold(chapter, *one) for one in found)]
     place = block.parent if isinstance(block.parent, nodes.container) else block
     place.parent.insert(place.parent.index(place) + 1, notebook.html("\n".join(parts)))
@@ -45,20 +47,23 @@ def sentence(chapter: Chapter, found: list[tuple[Host, Trial]]) -> str:
     day = max(trial.date for _, trial in found)
     parts = [f"We resolved this line in {len(found)} environments on {day}."]
     for host, trial in found:
-        if host.id in ("torch-cuda-13", "torch-cuda-12") and trial.run != trial.line:
-            parts.append(f"{escape(host.title)}: {advice(chapter, host, trial)}.")
+        if host.id in ("torch-cuda-13", "torch-cuda-12") and trial.run not in ("", trial.line):
+            parts.append(f"Next to {escape(host.title)}, run {advice(chapter, host, trial)}.")
     return f'<p class="installs">{" ".join(parts)}</p>'
 
 
 def fold(chapter: Chapter, line: str, found: list[tuple[Host, Trial]]) -> str:
-    """The trials of a line as a table."""
+    """The trials of a line as a table, a row for the environments in which it does the same."""
+    same = grouped(((advice(chapter, *one), changes(one[1])), one[0].title) for one in found)
     rows = "".join(
-        ROW.format(
-            title=escape(host.title), run=advice(chapter, host, trial), changes=changes(trial)
-        )
-        for host, trial in found
+        ROW.format(where=sentence_case(escape("; ".join(titles))), run=run, changes=changed)
+        for (run, changed), titles in same.items()
     )
-    return FOLD.format(line=escape(line), count=len(found), rows=rows)
+    return FOLD.format(line=escape(line), rows=rows)
+
+
+def sentence_case(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def advice(chapter: Chapter, host: Host, trial: Trial) -> str:
@@ -72,14 +77,19 @@ def advice(chapter: Chapter, host: Host, trial: Trial) -> str:
 
 
 def changes(trial: Trial) -> str:
-    """The packages that change, those that are replaced first."""
+    """The packages that change: each that is replaced, and of the others those of the line."""
     if not trial.run:
         return ""
+    named = {one.name for one in installs.requirements(trial.run)}
     replaced = [f"{name} {text}" for name, text in trial.changes.items() if "→" in text]
-    added = [f"{name} {text}" for name, text in trial.changes.items() if "→" not in text]
-    text = f"replaces {', '.join(replaced)}" if replaced else ""
-    more = f"adds {len(added)} packages" if len(added) > 6 else f"adds {', '.join(added)}"
-    return escape("; ".join(filter(None, [text, more if added else ""])) or "nothing")
+    added = {name: text for name, text in trial.changes.items() if "→" not in text}
+    known = [f"{name} {text}" for name, text in added.items() if name in named]
+    more = len(added) - len(known)
+    parts = [f"replaces {', '.join(replaced)}"] if replaced else []
+    parts += (
+        [f"adds {', '.join([*known, f'{more} more'][: None if more else -1])}"] if added else []
+    )
+    return escape("; ".join(parts) or "changes nothing")
 
 
 def code(text: str) -> str:
