@@ -7,7 +7,7 @@ import tokenize
 import pytest
 from helpers import ROOT
 
-BUDGET = {"tooling": 74_800, "tests": 59_600}  # in tokens
+BUDGET = {"tooling": 78_300, "tests": 60_800}  # in tokens
 LAYOUT = {
     tokenize.COMMENT,
     tokenize.DEDENT,
