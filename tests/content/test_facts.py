@@ -11,7 +11,7 @@ from helpers import ROOT
 
 from casebook.__main__ import main
 from casebook.authoring import publish
-from casebook.chapters import Chapter
+from casebook.chapters import Chapter, installs
 
 OLD, NEW = 'pip install "numpy<2.5"', 'pip install "numpy==2.4.*"'
 
@@ -27,6 +27,8 @@ def copy(tmp_path, monkeypatch):
     monkeypatch.setattr("casebook.cells.repository.ROOT", tmp_path)
     monkeypatch.setattr("casebook.authoring.commands.ROOT", tmp_path)
     monkeypatch.setattr(publish, "DOCTOR", tmp_path / "doctor.py")
+    for name in ("hosts", "trials"):  # no index is asked about the changed line
+        monkeypatch.setattr(installs, name, dict)
     return folder
 
 
