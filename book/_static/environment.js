@@ -33,25 +33,26 @@ function group(status, faults) {
   return [heading, list(open), ...folded(rest.length, list(rest))];
 }
 
-// For each package with a certain fault, the release to take.
-function upgrades(packages, certain) {
-  const parts = partsOf(packages);
-  return Object.entries(packages).flatMap(([name, version]) => {
-    const part = partOf(name);
-    const counts = range =>
-      parts[range.part] && (range.part === part || (part === "numba" && range.builtIn));
-    const own = certain.filter(fault => fault.ranges.some(counts));
-    if (!own.length) return [];
-    const [take, left] = better(packages, name, own) ?? [];
-    const rest = `; it has ${left || "none"} of these ${own.length}`;
-    const said = take
-      ? [": take ", element("strong", "", take), rest]
-      : [": no newer release that the book knows is better"];
-    return [element("p", "", `${name} ${version}`, ...said, ".")];
-  });
+// What to run first, and what it changes; nothing where there is no certain fault.
+function first(text, certain) {
+  if (!certain.length) return [];
+  const found = cure(text, certain);
+  const none = "No release that the book knows has fewer of these faults.";
+  if (!found) return [element("p", "", none)];
+  const { command, takes, keeps, left, conda } = found;
+  const what = `This installs ${takes.join(", ").replaceAll("==", " ")}`;
+  const stays = keeps.length ? `, and keeps ${keeps.join(", ").replaceAll("==", " ")}` : "";
+  const rest = left ? ` ${left} of these ${certain.length} faults will remain.` : "";
+  const tried = conda ? "We did not try conda." : "Add `--dry-run` to see all that would change.";
+  return [
+    element("p", "fact", element("strong", "", "Do"), " run this first:"),
+    element("pre", "", command),
+    element("p", "", ...prose(`${what}${stays}.${rest} ${tried}`)),
+  ];
 }
 
-function environment(packages) {
+function environment(text) {
+  const packages = packagesOf(text);
   const found = diagnose(packages);
   const of = status => [...found].filter(([, one]) => one === status).map(([fault]) => fault);
   const groups = [AFFECTED, AT_RISK, READ].map(status => [status, of(status)]);
@@ -62,11 +63,9 @@ function environment(packages) {
     "section",
     `finding packages ${groups[0][1].length ? "sure" : "perhaps"}`,
     element("p", "mark", title),
+    ...first(text, groups[0][1]),
+    ...groups.flatMap(([status, faults]) => (faults.length ? group(status, faults) : [])),
     element("p", "", `Looked at: ${list}.`),
-    ...groups.flatMap(([status, faults]) => [
-      ...(faults.length ? group(status, faults) : []),
-      ...(status === AFFECTED ? upgrades(packages, faults) : []),
-    ]),
     ...newerThanKnown(packages).map(([name, version]) =>
       element("p", "", `${name} ${version} is newer than every release that the book knows.`),
     ),

@@ -257,7 +257,7 @@ function update() {
   if (empty(text)) return;
   const packages = packagesOf(box.value);
   if (packages) {
-    answer.replaceChildren(environment(packages), share(text, []));
+    answer.replaceChildren(environment(box.value), share(text, []));
     return;
   }
   const findings = match(BOOK, text);

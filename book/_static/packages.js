@@ -10,9 +10,8 @@ const AROUND =
   /^\s*(?:#|-e |-{3,}|(?:package|name)\s+version|using python|warning:|\[notice\]|$)/i;
 const MOSTLY = 0.8; // of the lines that say something
 
-// The packages of the book's libraries that a text lists, {name: version}; null for a text that is
-// something else.
-function packagesOf(text) {
+// The packages that a text lists, {name: version}; null for a text that is something else.
+function listed(text) {
   const plain = text.replace(/\x1b\[[\d;]*m/g, "");
   const lines = plain.split(/\r?\n/).filter(line => !AROUND.test(line));
   const found = {};
@@ -23,8 +22,13 @@ function packagesOf(text) {
     count += 1;
     if (version) found[name.toLowerCase().replace(/[-_.]+/g, "-")] = version;
   }
-  const known = Object.entries(found).filter(([name]) => partOf(name));
-  return known.length && count >= MOSTLY * lines.length ? Object.fromEntries(known) : null;
+  return count && count >= MOSTLY * lines.length ? found : null;
+}
+
+// Those of the book's libraries among them; null where there are none.
+function packagesOf(text) {
+  const known = Object.entries(listed(text) ?? {}).filter(([name]) => partOf(name));
+  return known.length ? Object.fromEntries(known) : null;
 }
 
 let watched; // patterns of the parts, made once
@@ -122,6 +126,39 @@ function better(packages, name, faults) {
     .map(version => [version, left(version)])
     .filter(([, count]) => count < before)
     .reduce((best, one) => (best && best[1] <= one[1] ? best : one), undefined);
+}
+
+// What other packages are there for, and must stay as it is.
+const KEPT = /^(?:torch|torchvision|jax|tensorflow|spacy|c(?:udf|uml)-cu1[23])$/;
+
+// One command for some certain faults: {command, takes, keeps, left}, where `takes` are the
+// requirements, `keeps` what must stay as it is, and `left` counts the faults that stay. It names
+// packages as the list does, so that it brings no second CuPy, and has no extras, since the CUDA
+// packages are there. null where no release is better.
+function cure(text, certain) {
+  const all = listed(text), packages = packagesOf(text);
+  const after = { ...packages };
+  for (const name of Object.keys(packages)) {
+    const [take] = better(after, name, certain) ?? [];
+    if (take) after[name] = take;
+  }
+  const takes = Object.keys(packages)
+    .filter(name => after[name] !== packages[name])
+    .map(name => `${name}==${after[name]}`);
+  const newNumpy = !below(release(packages.numpy ?? "0.0") ?? [0], [2, 5, 0, 0]);
+  if (packages["numba-cuda"] && (takes.length || newNumpy)) {
+    takes.push("numpy<2.5");
+    after.numpy = "2.4";
+  }
+  if (!takes.length) return null;
+  const kept = Object.keys(all).filter(name => KEPT.test(name));
+  const keeps = kept.map(name => `${name}==${all[name]}`);
+  const parts = partsOf(after);
+  const left = certain.filter(fault => examine(fault, parts) === AFFECTED).length;
+  const conda = /^# +Name +Version +Build +Channel/m.test(text);
+  const start = conda ? "conda install -c conda-forge" : "pip install";
+  const quoted = [...takes, ...keeps].map(one => `"${conda ? one.replace("==", "=") : one}"`);
+  return { command: `${start} ${quoted.join(" ")}`, takes, keeps, left, conda };
 }
 
 // The packages that are newer than all releases that the book knows.

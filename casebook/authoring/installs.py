@@ -12,6 +12,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from packaging.version import Version
+
 from casebook import doctor
 from casebook.authoring.releases import index
 from casebook.authoring.releases.executor import executor
@@ -162,7 +164,9 @@ def outcome(need: Need, host: Host) -> tuple[dict[str, str], str]:
     """The packages that a line changes in a host, and why this is not right; "" if it is."""
     line, cures, faulty = need
     wanted = installs.requirements(line)
-    names = [r.name for r in wanted] if re.search(r"\s(-U|--upgrade)\s", line) else []
+    names = (
+        [r.name for r in wanted] if re.search(r"\s(-U|--upgrade|--force-reinstall)\s", line) else []
+    )
     upgraded = [part for name in names for part in ("--upgrade-package", name)]
     try:
         chosen = installs.versions(closure(host, [str(r) for r in wanted], *upgraded))
@@ -176,13 +180,33 @@ def outcome(need: Need, host: Host) -> tuple[dict[str, str], str]:
         if here.get(name) != version
     }
     known = installs.certain(after)
+    own = sorted({str(r) for r in wanted} - {*host.kept})
+    alone = chosen_alone(" ".join(own), host.python, host.platform)
+    old = [r.name for r in wanted if r.name in changes and older(chosen, alone, r.name)]
     before = [{}, *({name: release} for name, release in faulty.items())]
     problem = broken_requirement(host, after)
-    if left := known & cures:
+    if old:
+        name = old[0]
+        problem = problem or f"it takes {name} {chosen[name]} instead of {alone[name]}"
+    elif left := known & cures:
         problem = f"the fault {min(left)} stays"
     elif new := known.difference(*(installs.certain(here | one) for one in before)):
         problem = problem or f"it brings the fault {min(new)}"
     return changes, problem
+
+
+@functools.cache
+def chosen_alone(wanted: str, python: str, platform: str) -> dict[str, str]:
+    """What an installer chooses for some requirements where nothing else is; {} for nothing."""
+    try:
+        return installs.versions(closure(Host("", "", python, platform), wanted.split(" ")))
+    except CannotBeInstalled:
+        return {}
+
+
+def older(chosen: dict[str, str], alone: dict[str, str], name: str) -> bool:
+    """Whether a package is of an older release than it would be alone."""
+    return name in alone and Version(chosen[name]) < Version(alone[name])
 
 
 def broken_requirement(host: Host, after: dict[str, str]) -> str:

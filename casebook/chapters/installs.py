@@ -27,7 +27,7 @@ LINE = re.compile(r"(?<![A-Za-z] )(?:[\w.-]+/)*(?:uv )?pip install [^`#\n]+")
 FLAG = re.compile(r"(^|\s)-\S+")
 NOW = "## If you have this now\n"
 NOT_NEEDED = "not needed: the packages that are there do not have the fault"
-GENERAL = ROOT / "book/_ext/bookext/errors/general.yml"
+GENERAL = ROOT / "book/_ext/bookext/errors"  # the one-line answers
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,9 @@ def wrong(chapter: Chapter) -> Iterator[str]:
 
 def general() -> list[str]:
     """The lines of the one-line answers."""
-    return list(lines(GENERAL.read_text("utf-8"))) if GENERAL.exists() else []
+    return [
+        line for file in sorted(GENERAL.glob("*.yml")) for line in lines(file.read_text("utf-8"))
+    ]
 
 
 def leftovers(chapters: list[Chapter]) -> list[str]:

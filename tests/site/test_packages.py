@@ -111,3 +111,35 @@ def test_a_better_release_is_newer_and_has_fewer_certain_faults(engine, packages
 def test_what_is_newer_than_the_book_is_named(engine):
     packages = {"numba-cuda": "99.1.0", "numba": "0.61.2", "requests": "99.0"}
     assert engine("newerThanKnown", packages) == [["numba-cuda", "99.1.0"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "left"),
+    [
+        ("numba-cuda 0.7.0\nnumba 0.61.2", 'pip install "numba-cuda==0.30.4" "numpy<2.5"', 0),
+        (
+            "cupy-cuda13x 14.0.1\ntorch 2.15.0",
+            'pip install "cupy-cuda13x==14.2.0" "torch==2.15.0"',
+            1,
+        ),
+        ("cupy 14.0.1", 'pip install "cupy==14.2.0"', 1),
+        ("numba-cuda 0.30.4\nnumpy 2.5.5", 'pip install "numpy<2.5"', 0),
+        (
+            "# Name  Version  Build  Channel\nnumba-cuda 0.7.0 h_0 conda-forge",
+            'conda install -c conda-forge "numba-cuda=0.30.4" "numpy<2.5"',
+            0,
+        ),
+        ("numba-cuda 0.30.4\nnumpy 2.4.6", None, 0),
+    ],
+)
+def test_one_command_names_what_the_list_names_and_keeps_the_rest(engine, text, command, left):
+    """No other package of CuPy, and PyTorch as it is."""
+    found = engine(CURE, text)
+    assert (found and found["command"]) == command
+    assert not found or found["left"] == left
+
+
+CURE = """text => {
+  const found = [...diagnose(packagesOf(text))].filter(([, status]) => status === AFFECTED);
+  return cure(text, found.map(([fault]) => fault));
+}"""

@@ -91,6 +91,16 @@ def test_a_line_that_breaks_what_the_host_keeps_is_wrong():
     )
 
 
+def test_an_old_release_is_wrong_that_the_line_takes_without_a_word(monkeypatch):
+    def closure(host, wanted, *options):
+        return ("cupy-cuda12x==13.6.0",) if host.pins else ("cupy-cuda12x==14.2.0",)
+
+    monkeypatch.setattr(trying, "closure", closure)
+    host = Host("torch", "PyTorch", "3.11", pins=("torch==2.15.0",))
+    trial = tried(need("pip install cupy-cuda12x"), host)
+    assert trial.problem == "it takes cupy-cuda12x 13.6.0 instead of 14.2.0"
+
+
 def test_a_second_cupy_is_wrong():
     host = Host("cupy", "CuPy", "3.12", pins=("cupy-cuda11x==13.6.0",))
     assert "two-registered" in tried(need("pip install cupy-cuda12x"), host).problem

@@ -24,7 +24,7 @@ def show_installs(app: Sphinx, tree: nodes.document) -> None:
     block = next(tree.findall(nodes.literal_block), None)
     if not chapter or not block or not (found := list(trials(chapter))):
         return
-    app.env.note_dependency(str(installs.stored()), docname=app.env.docname)
+    app.env.note_dependency(str(installs.stored()))
     parts = [sentence(chapter, found[0][1]), *(fold(chapter, *one) for one in found)]
     place = block.parent if isinstance(block.parent, nodes.container) else block
     place.parent.insert(place.parent.index(place) + 1, notebook.html("\n".join(parts)))

@@ -22,8 +22,9 @@ def data() -> dict[str, Any]:
     }
 
 
-def _weight(case: doctor.Case) -> int:
-    return doctor.KINDS.index(case.kind)
+def _weight(case: doctor.Case) -> tuple[bool, int]:
+    """What stops everything comes first, then the worst."""
+    return case.kind != "does not start", doctor.KINDS.index(case.kind)
 
 
 def _case(case: doctor.Case) -> dict[str, Any]:
