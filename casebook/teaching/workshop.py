@@ -2,8 +2,7 @@
 
 Solutions, outputs, receipts, *If you have this now*, *How we know*, references and the messages in
 headers are left out, and checks are encoded. Every passage is left out that the notebook marks as
-telling a result (chapters/questions.py). The question takes its place, or moves in front of the
-code cell above where the passage is about that one.
+telling a result (chapters/questions.py), and each question gets a place for the guess.
 """
 
 import base64
@@ -19,14 +18,13 @@ from casebook.cells.line import without_match
 from casebook.cells.repository import ROOT
 from casebook.cells.untold import untold
 from casebook.chapters import CLAIMS, KERNEL, Chapter, first, load
-from casebook.chapters.questions import HEADING, MARK, passages
+from casebook.chapters.questions import NEXT, QUESTION, RESULT
 from casebook.errors import CasebookError
 
 FOLDER = ROOT / "_build" / "workshop"
 FIRST = "00-first.ipynb"  # has no exercise
 # These sections tell how cells end.
 TELLS = re.compile(r"(?m)^## (?:If you have this now|How we know|References)$")
-ASK = "**Before you run it:**"
 GUESS = "*Your guess:*"
 NOTE = (
     "*A copy for a workshop. Say what you expect before you run a cell. "
@@ -42,10 +40,7 @@ def unsolved(notebook: NotebookNode) -> NotebookNode:
     kept: list[NotebookNode] = []
     for cell in copy.cells:
         if cell.cell_type == "markdown":
-            cell.source, question = asked(cell.source)
-            if question:
-                above = next(one for one in reversed(kept) if one.cell_type == "markdown")
-                above.source = ask(above.source, question)
+            cell.source = asked(cell.source)
         elif "solution" in cell.metadata.get("tags", []):
             continue
         else:
@@ -64,26 +59,10 @@ def unsolved(notebook: NotebookNode) -> NotebookNode:
     return copy
 
 
-def asked(text: str) -> tuple[str, str]:
-    """A Markdown cell without results, and the question for before the code cell above, or ""."""
-    (_, kept), *rest = passages(text)
-    above = MARK.match(text) and rest[0][0]
-    for question, words in rest[1:] if above else rest:
-        if question is not None:
-            kept = ask(kept, question)
-        else:
-            kept += f"\n\n{words}" if HEADING.match(words) else words
-    return re.sub(r"\n{3,}", "\n\n", kept), above or ""
-
-
-def ask(text: str, question: str) -> str:
-    """Text with a question added at its end, and a place for the guess."""
-    if not question:
-        return text
-    text = text.rstrip().removesuffix(GUESS)
-    last = text.rstrip().rpartition("\n\n")[2]
-    joint = " " if last.startswith(ASK) else f"\n\n{ASK} "
-    return f"{text.rstrip()}{joint}{question}\n\n{GUESS}\n\n"
+def asked(text: str) -> str:
+    """A Markdown cell without results, and with a place for the guess below each question."""
+    text = QUESTION.sub(rf"\g<0>\n\n{GUESS}", NEXT.sub("", RESULT.sub("", text)))
+    return re.sub(r" *\n{2,}", "\n\n", text)
 
 
 def encoded(source: str) -> str:

@@ -15,6 +15,7 @@ from sample import ADDED, MARKED, SAMPLE
 
 from casebook.cells.header import read
 from casebook.chapters import Chapter, evidence, load, receipts
+from casebook.chapters.questions import ASK
 from casebook.errors import EnvironmentFailure
 from casebook.execution.script import check, run
 
@@ -104,8 +105,17 @@ def test_every_cell_links_to_itself(page):
 def test_outputs_look_as_they_are(page):
     """Columns do not wrap, messages do; plots are described, those for white paper keep it."""
     assert page.select_one("#cell-8 .columns pre") and not page.select_one("#cell-6 .columns")
-    assert page.select_one("#cell-5 a.plot:not(.paper) img")["alt"] == "The plot shows words."
+    assert page.select_one("#cell-5 a.plot:not(.paper) img")["alt"] == "No. The plot shows words."
     assert page.select_one("#cell-9 a.plot.paper")
+
+
+def test_questions_are_shown_without_markup(texts):
+    """Every question of a chapter stands in front of its cell, and no asterisk around it."""
+    asked = re.compile(r"<p><strong>Before you run it:</strong> (.+)</p>")
+    for book in load():
+        shown = asked.findall(texts[f"notebooks/{book.name}.html"])
+        assert len(shown) == sum(cell.source.count(ASK) for cell in book.notebook.cells)
+        assert not [one for one in shown if "*" in re.sub("<code.*?</code>", "", one)]
 
 
 def test_no_page_shows_a_table_as_raw_pipes(texts):

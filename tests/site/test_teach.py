@@ -8,7 +8,7 @@ from helpers import ROOT
 
 from casebook import chapters
 from casebook.chapters.exercises import exercises
-from casebook.chapters.questions import passages
+from casebook.chapters.questions import QUESTION
 
 LONG = chapters.load(["0"])
 PLAN = (ROOT / "book/workshop.md").read_text("utf8")
@@ -85,8 +85,8 @@ def test_every_question_has_its_answer_and_every_mistake_its_message(site, book)
     text = (site / f"book/workshop-{book.name[1]}.html").read_text("utf8")
     page = BeautifulSoup(text, "html.parser").article
     shown = plain(" ".join(term.text for term in page.select("dl.questions > dt")))
-    questions = [question for source in markdown(book) for question, _ in passages(source)]
-    assert all(plain(question) in shown for question in questions if question)
+    questions = QUESTION.findall("\n".join(markdown(book)))
+    assert all(plain(question) in shown for question in questions)
     assert all(answer.text.strip() for answer in page.select("dl.questions > dd"))
     assert len(page.select("dl.mistakes > dt")) == len(exercises(book))
     assert len(page.select("dl.mistakes li")) >= 3 * len(exercises(book))

@@ -16,11 +16,11 @@ from casebook import chapters
 from casebook.__main__ import main
 from casebook.cells.untold import untold
 from casebook.chapters import Chapter
-from casebook.chapters.card import CARD
 from casebook.chapters.exercises import exercises
+from casebook.chapters.questions import ASK, QUESTION
 from casebook.errors import CasebookError
 from casebook.execution.replay import framed, same
-from casebook.teaching.workshop import ASK, GUESS, MARK, asked, passages, unsolved, write
+from casebook.teaching.workshop import GUESS, asked, unsolved, write
 
 BOOKS = chapters.load()
 # Shown by a cell, and no result: names and sizes, what is expected, a table with both answers.
@@ -148,48 +148,35 @@ def test_what_is_not_marked_is_found(source, found):
 @each_chapter
 def test_every_question_is_asked_once_and_in_front_of_its_cell(book):
     """No question ends a section, where no cell would follow that answers it."""
-    pieces = [piece for text in texts(book.notebook) for piece in passages(text)]
-    questions = [question for question, _ in pieces if question]
+    questions = [question for text in texts(book.notebook) for question in QUESTION.findall(text)]
     assert len(questions) >= 2
     cells = copied(book).cells
     for question in questions:
         (place,) = [number for number, cell in enumerate(cells) if question in cell.source]
         assert code(cells[place + 1]), question
-        assert "\n## " not in cells[place].source.partition(question)[2], question
+        told = cells[place].source.partition(question)[2]
+        assert told.startswith(f"\n\n{GUESS}") and "\n## " not in told, question
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         (
-            "<!-- result: Which? -->\nThe first. <!-- next -->The next cell counts.",
-            ("The next cell counts.", "Which?"),
+            f"<!-- result -->\nThe first. <!-- next -->The next cell counts.\n\n{ASK} Which?",
+            f"The next cell counts.\n\n{ASK} Which?\n\n{GUESS}",
         ),
         (
-            "Look. <!-- result: How many? -->Seven.\n\n## Why\n\nSo.",
-            (f"Look.\n\n{ASK} How many?\n\n{GUESS}\n\n## Why\n\nSo.", ""),
+            f"Look.\n\n{ASK} How many?\n\n<!-- result -->\nSeven.\n\n## Why\n\nSo.",
+            f"Look.\n\n{ASK} How many?\n\n{GUESS}\n\n## Why\n\nSo.",
         ),
-        (
-            "<!-- next -->\n<!-- result: And then? -->\nNothing.",
-            (f"\n\n{ASK} And then?\n\n{GUESS}\n\n", ""),
-        ),
-        (
-            "<!-- result -->\nIt does. <!-- result: Why? -->So.",
-            (f"\n\n{ASK} Why?\n\n{GUESS}\n\n", ""),
-        ),
-        ("No mark at all.", ("No mark at all.", "")),
+        (f"<!-- next -->\n{ASK} And then?", f"{ASK} And then?\n\n{GUESS}"),
+        ("It is. <!-- result -->It does. <!-- next -->So.", "It is. So."),
+        ("It is. <!-- result -->It does.\n\n## Why", "It is.\n\n## Why"),
+        ("No mark at all.", "No mark at all."),
     ],
 )
-def test_a_mark_replaces_what_it_marks(text, expected):
-    assert asked(text) == expected
-
-
-@each_chapter
-def test_marks_leave_the_markdown_as_it_reads(book):
-    """A mark that begins a line stands alone in it, and closes what it opens."""
-    for text in texts(book.notebook):
-        assert not re.search(r"(?m)^<!--.*?-->[ \t]*\S", text)
-        assert "<!--" not in MARK.sub("", CARD.sub("", text))
+def test_a_copy_has_no_result_and_a_place_for_the_guess(text, expected):
+    assert asked(text).strip() == expected
 
 
 def test_the_chapters_in_memory_stay_as_they_are():

@@ -23,7 +23,6 @@ FEATURES = (
     "found",
     "versions",
     "teach",
-    "questions",
     "receipt",
     "postprocess",
     "icons",

@@ -10,6 +10,8 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from casebook.chapters.questions import ASK
+
 from . import notebook
 
 # fontawesome.js (1.5 MB) draws the icons that a web font draws too.
@@ -89,12 +91,17 @@ def state_policy(
 
 
 def describe_plots(app: Sphinx, tree: nodes.document, docname: str) -> None:
-    """A plot's description is the paragraph before its cell, as the chapters' authors are told."""
+    """A plot's description is the paragraph before its cell, as the chapters' authors are told.
+
+    A question about the plot does not describe it, and marks are not read out.
+    """
     for _, container in notebook.cells(tree):
-        before = container.parent[max(container.parent.index(container) - 1, 0)]
-        described = isinstance(before, nodes.paragraph)
+        above = container.parent[: container.parent.index(container)]
+        others = [node for node in above if not node.astext().startswith(ASK.strip("*"))]
+        described = others and isinstance(others[-1], nodes.paragraph)
+        text = others[-1].astext() if described else "Plot of the cell above"
         for image in container.findall(nodes.image):
-            image["alt"] = before.astext() if described else "Plot of the cell above"
+            image["alt"] = re.sub("<!--.*?--> ?", "", text)
 
 
 def finish(app: Sphinx, out: Path) -> None:

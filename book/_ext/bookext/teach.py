@@ -1,10 +1,11 @@
 """The instructor notes, through directives that name a chapter: `needs`, `questions`, `mistakes`.
 
-The questions and their answers are the passages that the chapter marks as telling a result
-(casebook/chapters/questions.py); the mistakes are the wrong answers that the tests of the exercises
-try (`answers` in NN-name.yml). So the notes say what the chapters say.
+The questions stand in the chapter before their cells, and the answers are the passages that it
+marks as telling a result (casebook/chapters/questions.py); the mistakes are the wrong answers that
+the tests of the exercises try (`answers` in NN-name.yml). So the notes say what the chapters say.
 """
 
+import itertools
 import re
 from typing import Any, NamedTuple
 
@@ -15,11 +16,11 @@ from sphinx.util.docutils import SphinxDirective
 from casebook import chapters
 from casebook.cells.notebook import gpus_of
 from casebook.chapters.exercises import Exercise, exercises
-from casebook.chapters.questions import passages
+from casebook.chapters.questions import QUESTION, RESULT
 
 from . import notebook
 
-HEADING = re.compile(r"(?m)^## (.+)$")
+PIECE = re.compile(rf"{RESULT.pattern}|{QUESTION.pattern}|^## (?P<heading>.+)$", re.MULTILINE)
 SHOWN = 8  # lines of a stored output
 
 
@@ -70,7 +71,7 @@ class Needs(About):
 
 
 class Questions(About):
-    """Each question of the workshop copy with its cell, what that prints, and the answer."""
+    """Each question with its cell, what that prints, and the answer."""
 
     def content_of(self, chapter: chapters.Chapter) -> list[nodes.Node]:
         found: list[nodes.Element] = []
@@ -122,23 +123,29 @@ def shown(cell: chapters.Cell) -> list[nodes.Node]:
 
 
 def asked(chapter: chapters.Chapter) -> list[tuple[int, Asked]]:
-    """Pairs of a cell's number and what the notebook's marked passages ask about it, in order."""
-    found: dict[int, Asked] = {}
-    heading, number = "", 0
-    for node in chapter.notebook.cells:
-        if node.cell_type == "code":
-            number += 1
+    """Pairs of a cell's number and what the notebook asks about it, in order.
+
+    A question before several cells is about the last one, which its answer follows. An answer in
+    front of the cells follows its question, or is late for those above.
+    """
+    found: list[tuple[int, Asked]] = []
+    number, above, below = 0, Asked("", [], []), Asked("", [], [])
+    for kind, cells in itertools.groupby(chapter.notebook.cells, lambda node: node.cell_type):
+        if kind == "code":
+            number += len(list(cells))
+            above, below = below, Asked(below.heading, [], [])
+            if above.questions:
+                found.append((number, above))
             continue
-        for place, (question, told) in enumerate(passages(node.source)):
-            above = place == 1 and node.source.startswith("<!-- result")
-            waits = number in found and not found[number].answers
-            if question is not None and (question or above or waits):
-                about = number if above or not question else number + 1
-                entry = found.setdefault(about, Asked(heading, [], []))
-                entry.questions.extend(filter(None, [question]))
-                entry.answers.extend(filter(str.strip, [told]))
-            heading = (HEADING.findall(told) or [heading])[-1]
-    return sorted((number, entry) for number, entry in found.items() if entry.questions)
+        for piece in PIECE.finditer("\n\n<!-- next -->\n".join(node.source for node in cells)):
+            about = below if below.questions else above
+            if piece["heading"]:
+                below = below._replace(heading=piece["heading"])
+            elif piece["question"]:
+                below.questions.append(piece["question"])
+            elif piece.start() == 0 or not about.answers:
+                about.answers.append(piece["told"])
+    return found
 
 
 def setup(app: Sphinx) -> None:

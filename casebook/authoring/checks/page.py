@@ -11,6 +11,7 @@ from casebook.authoring.checks.card import INSTALLED, let_in, typos
 from casebook.chapters import Chapter
 from casebook.chapters.card import CARD
 from casebook.chapters.facts import Fault
+from casebook.chapters.questions import QUESTION
 
 NOW = "## If you have this now\n"
 BLOCK = re.compile(r"(?ms)^```(\w*)\n(.*?)^```$")
@@ -91,5 +92,5 @@ def bare(code: str) -> str:
 
 
 def too_long(what: str, text: str) -> Iterator[str]:
-    if (count := len(COMMENT.sub("", text).split())) > WORDS[what]:
+    if (count := len(COMMENT.sub("", QUESTION.sub("", text)).split())) > WORDS[what]:
         yield f", {what}: {count} words, at most {WORDS[what]}"

@@ -7,6 +7,7 @@ from casebook.authoring.checks import figures
 from casebook.chapters import CLAIMS, Chapter, evidence
 from casebook.chapters.card import CARD
 from casebook.chapters.exercises import exercises
+from casebook.chapters.questions import ASK, QUESTION, RESULT
 
 CODE = re.compile(r"(?s)```.*?```|`[^`]*`")
 DRAWING = re.compile(r"(?s)<svg.*?</svg>")
@@ -21,7 +22,7 @@ def prose_problems(chapter: Chapter) -> Iterator[str]:
     cells = chapter.notebook.cells
     for place, cell in enumerate(cells, 1):
         if cell.cell_type == "markdown":
-            for check in (link_problems, name_problems):
+            for check in (link_problems, name_problems, mark_problems):
                 yield from (
                     f", Markdown in place {place} of {len(cells)} cells: {problem}"
                     for problem in check(chapter, cell.source)
@@ -63,6 +64,17 @@ def name_problems(chapter: Chapter, text: str) -> Iterator[str]:
         for number in map(int, re.findall(r"\d+", numbers)):
             if number not in existing[kind]:
                 yield f"it names {kind} {number}, which does not exist"
+
+
+def mark_problems(chapter: Chapter, text: str) -> Iterator[str]:
+    """Marks that mark nothing, and questions that a class would not be asked."""
+    text = CARD.sub("", text)
+    for comment in re.findall(r"<!--(?! (?:result|next) -->).*", text):
+        yield f"{comment}: a question is no comment but a paragraph, {ASK}"
+    if re.search(r"(?m)^<!--.*?-->[ \t]*\S", text):
+        yield "a mark that begins a line must stand alone in it"
+    if text.count(ASK) != len(QUESTION.findall(RESULT.sub("", text))):
+        yield f"a question begins a line with {ASK}, below <!-- next --> if a result is above"
 
 
 def figure_problems(chapter: Chapter) -> Iterator[str]:
