@@ -68,34 +68,6 @@ def test_header_is_complete_and_lines_are_numbered_as_in_the_traceback(page):
     assert line.text.strip() == "print(n / 0)"
 
 
-@pytest.mark.parametrize(
-    ("mine", "before", "case", "named"),
-    [
-        ("numba 0.59.0, numpy 1.26.4", "numba 0.59.1, numpy 1.26.4", "numba", "numba 0.59.0"),
-        (
-            "numba 1, numba-cuda-mlir 2",
-            "numba 1, numba-cuda 3",
-            "numba",
-            "numba 1, numba-cuda-mlir 2",
-        ),
-        ("numba 2, cuda-core 1", "numba 1, cuda-core 1", "cuda-python", "numba 2, cuda-core 1"),
-        (
-            "cupy-cuda12x 1, nvidia-cuda-nvrtc-cu12 1",
-            "nvidia-cuda-nvrtc-cu12 2",
-            "cupy",
-            "cupy-cuda12x 1, nvrtc 1",
-        ),
-        ("six 1", "six 2", "numba", "six 1"),
-    ],
-)
-def test_packages_that_a_line_names(monkeypatch, mine, before, case, named):
-    monkeypatch.syspath_prepend(ROOT / "book/_ext")
-    from bookext.cells import summary
-
-    monkeypatch.setattr(summary, "pins", lambda text: dict(map(str.split, text.split(", "))))
-    assert ", ".join(summary.packages(mine, [before], [case])) == named
-
-
 def test_every_cell_links_to_itself(page):
     cells = page.select("div.cell[id]")
     assert len(cells) == 9

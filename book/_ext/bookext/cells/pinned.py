@@ -14,9 +14,9 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
 from casebook.cells.header import Header, read
-from casebook.cells.line import with_header
+from casebook.cells.line import of_source, with_header
 
-from .. import libraries, notebook
+from .. import notebook
 from . import export, summary
 
 LOG = logging.getLogger(__name__)
@@ -32,16 +32,12 @@ def mark(app: Sphinx, tree: nodes.document) -> None:
     chapter = notebook.chapter(tree)
     if not chapter:
         return
-    case = libraries.of_chapter(chapter)
-    headers = [cell.header for cell in chapter.cells if cell.header]
     for cell, container in notebook.cells(tree):
         container["ids"].append(f"cell-{cell.number}")
         if cell.header_error:
             LOG.warning("cell [%s]: %s", cell.number, cell.header_error, location=app.env.docname)
         elif cell.header:
             container["classes"] += classes(cell.header)
-            place = next(n for n, header in enumerate(headers) if header is cell.header)
-            around = headers[max(place - 1, 0) : place + 2]
             source = next(container.findall(nodes.literal_block))
             shown = with_header(cell.source, cell.header)
             source.replace_self(
@@ -49,7 +45,7 @@ def mark(app: Sphinx, tree: nodes.document) -> None:
                     shown,
                     shown,
                     named=shown != cell.source,
-                    bar=bar(cell.number, cell.header, summary.packages(cell.header, around, case)),
+                    bar=bar(cell.number, cell.header, environment(cell.source, cell.header)),
                     export=export.offer(chapter, cell),
                 )
             )
@@ -67,16 +63,21 @@ class ExampleCell(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         source = "\n".join(self.content)
         header = read(source)
-        line = bar(1, header, summary.packages(header))
+        line = bar(1, header, environment(source, header))
         shown = pinned_source(source, source, bar=line)
         inside = nodes.container("", shown, classes=["cell_input"], is_div=True)
         return [nodes.container("", inside, classes=["cell", *classes(header)], is_div=True)]
 
 
-def bar(number: int, header: Header, packages: list[str]) -> str:
-    """The line above a cell, which opens and closes its header."""
+def environment(source: str, header: Header) -> str:
+    """The name of a cell's environment, or the first package of its own header."""
+    return of_source(source).name or next(iter(header.dependencies), "standard library")
+
+
+def bar(number: int, header: Header, environment: str) -> str:
+    """The line above a cell, which opens and closes its header; `environment` is its name."""
     must, fails = summary.outcome(header)
-    facts = " · ".join([*packages, summary.pythons(header), *summary.needs(header)])
+    facts = " · ".join([environment, summary.pythons(header), *summary.needs(header)])
     return (
         '<details class="bar"><summary>'
         f'<span class="verdict">{"Fails" if fails else "Runs"}</span>'

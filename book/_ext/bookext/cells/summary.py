@@ -1,61 +1,10 @@
-"""What the header of a %%pinned cell says, in a few words: packages, Pythons, needs, outcome."""
-
-import re
-from collections.abc import Sequence
+"""What the header of a %%pinned cell says, in a few words: Pythons, needs, outcome."""
 
 from packaging.specifiers import SpecifierSet
-from packaging.utils import canonicalize_name
 
 from casebook.cells.header import Header
 
-from .. import libraries
-
-SUBJECTS = (  # of the book
-    "nanobind",
-    "numba-cuda-mlir",
-    "numba-cuda",
-    "numba",
-    "cupy-cuda12x",
-    "cuda-core",
-    "cuda-bindings",
-)
-# Named where they make the difference between two cells.
-TOOLS = ("numpy", "llvmlite", "nvrtc", "nvjitlink", "nvvm", "nvcc")
-NVIDIA = re.compile(r"^nvidia-(?:cuda-)?|(?<!cuda)-cu\d+$")  # around the name of a tool
-NAMED = 2  # so many packages are named
 MINORS = range(8, 31)  # Python versions that a requires-python is tried with
-
-
-def pins(header: Header) -> dict[str, str]:
-    """Version of each package of a header, by normalised name."""
-    return {canonicalize_name(r.name): next(iter(r.specifier)).version for r in header.requirements}
-
-
-def packages(
-    header: Header, neighbours: Sequence[Header] = (), case: Sequence[str] = ()
-) -> list[str]:
-    """The pins that matter: `numba 0.59.0`, at most NAMED. `case` names the case's libraries.
-
-    First what differs from a neighbouring cell that has the same package in another version, then
-    the case's library, then a tool that differs, then the book's other subjects; where there is
-    none of them, the first pin.
-    """
-    mine = pins(header)
-    others = [pins(other) for other in neighbours]
-    differs = {
-        name
-        for name, version in mine.items()
-        for other in others
-        if other.get(name, version) != version
-    }
-    own = [name for library in case for name in libraries.LIBRARIES[library].packages]
-    order = [name for name in dict.fromkeys([*own, *SUBJECTS]) if name in mine]
-    tools = []
-    if not differs & set(order):
-        tools = [name for name in mine if name in differs and any(tool in name for tool in TOOLS)]
-    order.sort(key=lambda name: name not in differs)
-    names = [*order[:1], *tools, *order[1:]][:NAMED] or list(mine)[:1]
-    return [f"{NVIDIA.sub('', name)} {mine[name]}" for name in names] or ["standard library"]
 
 
 def pythons(header: Header) -> str:
