@@ -84,11 +84,10 @@ def changes(trial: Trial) -> str:
     replaced = [f"{name} {text}" for name, text in trial.changes.items() if "→" in text]
     added = {name: text for name, text in trial.changes.items() if "→" not in text}
     known = [f"{name} {text}" for name, text in added.items() if name in named]
-    more = len(added) - len(known)
+    if more := len(added) - len(known):
+        known = [f"{', '.join(known)} and {more} more" if known else f"{more} packages"]
     parts = [f"replaces {', '.join(replaced)}"] if replaced else []
-    parts += (
-        [f"adds {', '.join([*known, f'{more} more'][: None if more else -1])}"] if added else []
-    )
+    parts += [f"adds {', '.join(known)}"] if known else []
     return escape("; ".join(parts) or "changes nothing")
 
 
