@@ -27,8 +27,8 @@ def copy(tmp_path, monkeypatch):
     monkeypatch.setattr("casebook.cells.repository.ROOT", tmp_path)
     monkeypatch.setattr("casebook.authoring.commands.ROOT", tmp_path)
     monkeypatch.setattr(publish, "DOCTOR", tmp_path / "doctor.py")
-    for name in ("hosts", "trials"):  # no index is asked about the changed line
-        monkeypatch.setattr(installs, name, dict)
+    for name in ("wrong", "leftovers"):  # no index is asked about the changed line
+        monkeypatch.setattr(installs, name, lambda _: [])
     return folder
 
 
