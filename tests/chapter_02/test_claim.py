@@ -35,7 +35,8 @@ def test_chapter_2_s_claim_about_its_second_kernel(cached, answer, wanted, capsy
     asked = Rounds({"nothing": [1e-6] * 3}, answers=[answer] * 3)
     names = {"np": np, "steps": steps, "STEPS": "ABCDEF", "Rounds": Rounds}
     try:
-        exec(cell.source.removeprefix("%%gpu\n"), names | {"compare": lambda _: asked})
+        source = cell.source.removeprefix("%%gpu\n").replace("cuda.current_context()", "")
+        exec(source, names | {"compare": lambda _: asked})
         said = capsys.readouterr().out
     except AssertionError as error:
         said = str(error)
