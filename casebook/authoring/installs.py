@@ -42,7 +42,8 @@ def command(names: list[str], anew: bool) -> int:
                 continue
             hosts[host.id] = host
             progress.show(host.title, f"{len(host.pins)} packages")
-        found = {} if anew else dict(installs.trials())
+        before = installs.trials()
+        found = dict(before)
         needs = all_needs(load())
         chosen = {line for book in load(names) for line in installs.of_chapter(book)}
         jobs = [
@@ -50,7 +51,7 @@ def command(names: list[str], anew: bool) -> int:
             for line, need in needs.items()
             if not names or line in chosen
             for host in hosts.values()
-            if host.fits(line) and not fresh(found.get((line, host.id)), host)
+            if host.fits(line) and (anew or not fresh(before.get((line, host.id)), host))
         ]
         progress.begin(len(jobs))
         for number, trial, why in each(lambda job: tried(*job), jobs):
@@ -58,13 +59,13 @@ def command(names: list[str], anew: bool) -> int:
             if why:
                 progress.fail(f"{line} in {host.id}", why)
                 continue
-            before = installs.trials().get((line, host.id))
             found[line, host.id] = trial
             if number % 20 == 0:
                 store(hosts, found)
             progress.show(f"{line} in {host.id}", trial.run or "no way", trial.problem)
-            if anew and before and before.run != trial.run:
-                progress.new.append(f"{line} in {host.id}: {trial.run}, before: {before.run}")
+            old = before.get((line, host.id))
+            if old and old.run != trial.run:
+                progress.new.append(f"{line} in {host.id}: {trial.run}, before: {old.run}")
         store(hosts, {k: one for k, one in found.items() if k[0] in needs and k[1] in hosts})
     return bool(progress.lost)
 

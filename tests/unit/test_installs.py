@@ -141,3 +141,22 @@ def test_what_check_says(tmp_path, monkeypatch):
     assert installs.leftovers([chapter])[0].startswith(
         "book/installs.json: no page has `pip install old`"
     )
+
+
+def test_a_run_anew_says_what_changed_and_keeps_what_it_did_not_reach(
+    tmp_path, monkeypatch, capsys
+):
+    chapter = write_chapter(tmp_path, [])
+    line = "pip install numpy"
+    monkeypatch.setattr(installs, "stored", lambda: tmp_path / "installs.json")
+    monkeypatch.setattr(installs, "hosts", lambda: {"empty": EMPTY})
+    monkeypatch.setattr(trying, "load", lambda names=(): [chapter])
+    monkeypatch.setattr(trying, "tried", lambda need, host: answers.pop())
+    monkeypatch.setattr(installs, "general", list)
+    trial = installs.Trial(line, "empty", installs.key(EMPTY), "2026-11-28", line, {})
+    other = installs.Trial(line, "empty", installs.key(EMPTY), "2026-11-29", "", {}, "why")
+    answers = [other, trial]
+    assert trying.command([], anew=False) == 0 and installs.trials() == {(line, "empty"): trial}
+    assert trying.command([], anew=False) == 0 and len(answers) == 1  # nothing is tried twice
+    assert trying.command([], anew=True) == 0 and installs.trials() == {(line, "empty"): other}
+    assert f"new: {line} in empty: , before: {line}" in capsys.readouterr().out
