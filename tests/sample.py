@@ -69,7 +69,7 @@ def add_markup(folder):
     shutil.copy(ROOT / "notebooks/04-fused-scalars.ipynb", notebook)
     chapter = Chapter(notebook)
     chapter.notebook.cells[0].source = publish.with_card(chapter)
-    chapter.receipt |= {"gpu": "NVIDIA H200", "environment": "of other pins"}
+    chapter.receipt.update(gpu="NVIDIA H200", environment="of other pins")
     fields = "compute_capability", "driver", "date", "code"
     chapter.receipt["confirmed"] = [
         dict.fromkeys(fields, MARKUP) | {"gpu": f"NVIDIA H100 {MARKUP}", "ended": 6, "cells": 7}
