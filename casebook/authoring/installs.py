@@ -94,10 +94,11 @@ def all_needs(books: list[Chapter]) -> dict[str, Need]:
 def faulty_releases(book: Chapter) -> dict[str, str]:
     """For each package with a fault of a chapter the newest release that has it."""
     found = {}
+    known = index.stored(book.path.parent)
     for case in doctor.CASES:
         for given in case.ranges if case.chapter == book.name else ():
             name = PACKAGES.get(given.part, given.part)
-            for library, release in index.stored(book.path.parent):
+            for library, release in known:
                 if library == name and given.judge(name, release)[0] in doctor.FOUND:
                     found[name] = release
     return found
