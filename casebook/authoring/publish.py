@@ -99,6 +99,13 @@ def with_table(chapters: list[Chapter], text: str) -> str:
     return TABLE.sub(lambda found: found[1] + written + found[2], text, count=1)
 
 
+def command() -> int:
+    """Write what is written from the facts of all chapters; print the files that changed."""
+    for path in publish(load()):
+        print(path.relative_to(ROOT))
+    return 0
+
+
 def publish(chapters: list[Chapter]) -> Iterator[Path]:
     """Write what is written from the facts; yields the files that changed."""
     for chapter in chapters:

@@ -164,7 +164,7 @@ def check_closure(header: Header, environment: Environment) -> None:
     if undeclared:
         raise EnvironmentFailure(
             f"dependencies is incomplete: add {', '.join(undeclared)} "
-            "(`casebook pin` writes them); "
+            "(in a chapter of the book, `casebook pin` writes them); "
             f"if something was installed by hand, remove {environment.root}"
         )
 

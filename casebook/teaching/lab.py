@@ -5,6 +5,7 @@ Existing copies are never overwritten. 00-start.ipynb lists all of them.
 
 import os
 import platform
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import nbformat
 
 from casebook.cells.hashes import digest
-from casebook.chapters import KERNEL, Chapter
+from casebook.chapters import KERNEL, Chapter, load
 from casebook.environments.store import write_atomically
 
 START = "00-start.ipynb"
@@ -23,6 +24,14 @@ Each notebook is one documented problem. Without a GPU, its GPU cells show the s
 | Case | You see | Kind | Minutes | GPU cells |
 |---|---|---|---|---|
 """
+
+
+def command() -> int:
+    """Make the reader's missing copies and print their folder, for JupyterLab; notes to stderr."""
+    for path, note in copy(load(), target := folder()).items():
+        print(f"{path}: {note}", file=sys.stderr)
+    print(target)
+    return 0
 
 
 def folder() -> Path:

@@ -8,7 +8,7 @@ telling a result (chapters/questions.py), and each question gets a place for the
 import base64
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import nbformat
@@ -101,6 +101,14 @@ def without_verdicts(text: str) -> str:
     table = re.sub(r"(?m)^\| ?(?!-)(.*?) \|.*$", r"| \1 | | |", table)
     table = re.sub(r"(?im)^\| claim \|.*$", "| Claim | Your verdict | What shows it |", table)
     return text[: heading.end()] + table + exercises + after
+
+
+def command(names: Sequence[str], into: Path | None) -> int:
+    """Write the copies of chapters, and print how many."""
+    folder = into or FOLDER
+    paths = write(load(names), folder)
+    print(f"{len(paths)} notebooks without solutions and outputs, {FIRST} to begin: {folder}")
+    return 0
 
 
 def write(chapters: Iterable[Chapter], folder: str | Path = FOLDER) -> list[Path]:

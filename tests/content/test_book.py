@@ -7,12 +7,12 @@ import pytest
 import yaml
 
 from casebook import chapters
-from casebook.__main__ import arguments
 from casebook.authoring.checks import problems
 from casebook.authoring.checks.prose import LINK, thread_problems
 from casebook.cells import repository
 from casebook.cells.repository import ROOT
 from casebook.chapters.exercises import exercises
+from casebook.cli import parser
 
 BOOKS = chapters.load()
 TEMPLATE = chapters.at(ROOT / "casebook/authoring/template.ipynb")
@@ -93,7 +93,7 @@ def test_a_page_names_threads_commands_and_counts_that_are_right(page):
     for words, target in LINK.findall(text):
         assert not list(thread_problems(words, target))
     targets = re.findall(r"(?m)^([a-z]+):", (ROOT / "Makefile").read_text())
-    commands = next(one for one in arguments()._actions if one.choices).choices
+    commands = next(one for one in parser()._actions if one.choices).choices
     for code in re.findall(r"(?s)```.*?```|`[^`]+`|(?m:^    .*$)", re.sub(r" # .*", "", text)):
         named = {*re.findall(r"\bmake ([a-z]+)", code)} - {*targets}
         named |= {*re.findall(r"(?:`|bin/)casebook ([a-z]+)\b", code)} - {*commands}

@@ -9,9 +9,9 @@ import shutil
 import pytest
 from helpers import ROOT
 
-from casebook.__main__ import main
 from casebook.authoring import publish
 from casebook.chapters import Chapter, installs
+from casebook.cli import main
 
 OLD, NEW = 'pip install "numpy<2.5"', 'pip install "numpy==2.4.*"'
 
@@ -25,7 +25,7 @@ def copy(tmp_path, monkeypatch):
     for name in ("_toc.yml", "book", "native", "casebook"):  # the notebooks link to some
         (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.setattr("casebook.cells.repository.ROOT", tmp_path)
-    monkeypatch.setattr("casebook.authoring.commands.ROOT", tmp_path)
+    monkeypatch.setattr("casebook.authoring.publish.ROOT", tmp_path)
     monkeypatch.setattr(publish, "DOCTOR", tmp_path / "doctor.py")
     for name in ("wrong", "leftovers"):  # no index is asked about the changed line
         monkeypatch.setattr(installs, name, lambda _: [])

@@ -9,7 +9,7 @@ import zipfile
 
 import nbformat
 import pytest
-from helpers import ROOT, SIX, cell
+from helpers import ROOT
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from casebook.cells import repository
@@ -128,13 +128,7 @@ def test_the_page_does_what_it_says(alone, minor, tmp_path):
     assert failed.returncode == 1 and "UnexpectedOutcome" in failed.stderr
 
 
-def test_what_else_works_and_what_needs_the_book(casebook, tmp_path, six):
-    (tmp_path / "cell.py").write_text(
-        cell("import dateutil", dependencies=["python-dateutil==2.9.0.post0"])
-    )
-    pinned = casebook("pin", "cell.py")
-    skip_without_network(pinned)
-    assert SIX in pinned.stdout and pinned.returncode == 0
+def test_what_else_works_and_what_needs_the_book(casebook):
     assert casebook("doctor").returncode == 0
     book = casebook("check")
     assert (book.returncode, book.stdout) == (2, "")

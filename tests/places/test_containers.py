@@ -18,7 +18,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from packaging.specifiers import SpecifierSet
 
 from casebook import chapters
-from casebook.__main__ import arguments
+from casebook.cli import parser
 from casebook.environments import uv
 from casebook.execution.modules import FOLDERS, imported
 
@@ -35,7 +35,7 @@ def test_every_command_exists(place):
     text = (ROOT / place).read_text()
     targets = re.findall(r"(?m)^([a-z]+):", (ROOT / "Makefile").read_text())
     for words in re.findall(r"\bpython3? -m casebook ([\w -]+)", text):
-        arguments().parse_args(shlex.split(words))
+        parser().parse_args(shlex.split(words))
     for words in re.findall(r'(?m)(?:^|run:|RUN|")\s*(?:make|\.ci/run) ([a-z ]+?)(?: &&|$)', text):
         assert set(words.split()) <= set(targets), words
 

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 
 import nbformat
 import pytest
@@ -15,8 +14,7 @@ from casebook.cells.header import read
 from casebook.cells.notebook import Notebook
 from casebook.cells.repository import ADDRESS
 from casebook.environments import create, uv
-from casebook.environments.pin import pin
-from casebook.errors import CasebookError, DownloadFailure, EnvironmentFailure
+from casebook.errors import CasebookError, EnvironmentFailure
 from casebook.execution.export import export, quoted
 from casebook.execution.modules import HELPERS, imported
 
@@ -232,19 +230,3 @@ def test_what_cannot_be_exported(tmp_path):
     ):
         with pytest.raises(CasebookError, match=sentence):
             export(book, number)
-
-
-def test_pin_completes_a_header(tmp_path, capsys):
-    source = cell("import dateutil", "raises = 'E'", dependencies=["python-dateutil==2.9.0.post0"])
-    (tmp_path / "cell.py").write_text("%%pinned\n" + source)
-    try:
-        pin(str(tmp_path / "cell.py"))
-    except DownloadFailure as error:
-        pytest.skip(str(error))
-    printed = capsys.readouterr().out
-    before, after = read(source), read(printed)
-    assert after == replace(before, dependencies=(*before.dependencies, after.dependencies[1]))
-    assert after.dependencies[1].startswith("six==")
-    assert printed.startswith("%%pinned\n# /// script\n")
-    assert printed.endswith("# ///\nimport dateutil\n")
-    create.make(after)

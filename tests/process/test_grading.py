@@ -17,8 +17,8 @@ from attempts import answers, attempts, written
 from helpers import ROOT
 
 from casebook import chapters
-from casebook.__main__ import main
 from casebook.chapters.exercises import exercises
+from casebook.cli import main
 from casebook.teaching.grading import answers as grading
 from casebook.teaching.grading import sandbox
 from casebook.teaching.grading.answers import RESTORE, YOURS, Row, restored, verdict
@@ -121,7 +121,7 @@ def test_told_to_end_it_blames_nobody(how, tmp_path):
     submit(tmp_path / "class", "18", {"np25-task": waits})
     words = ["grade", "class", "--unprotected"]
     script = "from casebook.teaching.grading import sandbox as s; s.isolated = lambda: False; "
-    script += f"from casebook.__main__ import main; raise SystemExit(main({words}))"
+    script += f"from casebook.cli import main; raise SystemExit(main({words}))"
     with subprocess.Popen(
         [sys.executable, "-c", script], cwd=tmp_path, stdout=subprocess.PIPE, text=True
     ) as process:
