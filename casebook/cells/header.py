@@ -63,6 +63,14 @@ class Header:
     def expected(self) -> Expected:
         return Expected(*(getattr(self, f.name) for f in fields(Expected)))
 
+    @property
+    def facts(self) -> str:
+        """What hashes take of it: all that differs from a default, in one order."""
+        bare = type(self)("", ())
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        given = {name: value for name, value in values.items() if value != getattr(bare, name)}
+        return json.dumps(given, sort_keys=True)
+
     def script_block(self) -> str:
         """The part of the header that describes the environment, as a PEP 723 block of its own."""
         lines = [f"# requires-python = {json.dumps(self.requires_python)}", "# dependencies = ["]

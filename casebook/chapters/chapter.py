@@ -36,7 +36,7 @@ class Cell(notebook.Cell):
         source = named.MAGIC if self.names_environments else self.source
         lines = [text.rstrip() for text in source.replace(ADDRESS, "ADDRESS").rstrip().splitlines()]
         if self.header and line.of_source(self.source).name:
-            lines.append(self.header.block())
+            lines.append(self.header.facts)
         return f"{digest(chr(10).join(lines))} {of_outputs(self.node.outputs)}"
 
 

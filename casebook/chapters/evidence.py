@@ -7,14 +7,11 @@ as of the release's own day, or as of today. versions.schema.json is the form.
      "python": "3.12", "closure": "llvmlite==0.44.0 numba==0.61.2 …",
      "cpu": {"outcome": "reproduced", "line": "TypeError: Signature mismatch: …",
              "date": "2026-11-21", "probe": "1f0c94aa"},
-     "gpu": {…, "driver": "580.159.04", "gpu": "NVIDIA H200", …}, "seal": "8e2f…"}
+     "gpu": {…, "driver": "580.159.04", "gpu": "NVIDIA H200", …}}
 
 Where nothing can be installed, `cannot` (the reason), `asked` (the requirements) and `date` stand
 in place of python, closure and the levels. A date is the day on which this result first came; a
 run that gives the same again changes nothing, so two runs give the same file.
-
-A seal is a hash of the rest of its entry, written with a result. It finds entries that were edited
-by hand or by accident. It stops no forger, who can compute it too.
 """
 
 import dataclasses
@@ -30,7 +27,6 @@ from typing import Any, TypeVar
 import fastjsonschema
 from packaging.version import Version
 
-from casebook.cells.hashes import digest
 from casebook.chapters.chapter import Chapter
 from casebook.environments.store import explain_disk_errors, write_atomically
 from casebook.errors import CasebookError
@@ -76,7 +72,6 @@ class Entry:
     cannot: str | None = None
     asked: str | None = None
     date: str | None = None
-    seal: str | None = None
 
     @classmethod
     def read(cls, table: dict[str, Any]) -> "Entry":
@@ -89,12 +84,6 @@ class Entry:
             self,
             dict_factory=lambda pairs: {key: value for key, value in pairs if value is not None},
         )
-
-    def sealed(self) -> "Entry":
-        """The entry with the seal that fits it."""
-        bare = dataclasses.replace(self, seal=None)
-        seal = digest(json.dumps(bare.table(), sort_keys=True))
-        return dataclasses.replace(self, seal=seal)
 
     def run(self, level: str) -> Run | None:
         """What came of a level; where nothing can be installed, that."""
@@ -192,12 +181,11 @@ def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
 
 
 def store(chapter: Chapter, entry: Entry) -> None:
-    """Put one entry with its seal into a chapter's file.
+    """Put one entry into a chapter's file.
 
-    In one step, so that an interrupt leaves the old file or the new one. Other entries, and their
-    seals, stay as they are.
+    In one step, so that an interrupt leaves the old file or the new one.
     """
-    stored = [old for old in entries(chapter) if old.key != entry.key] + [entry.sealed()]
+    stored = [old for old in entries(chapter) if old.key != entry.key] + [entry]
     stored.sort(key=lambda e: (e.library, Version(e.release), AS_OF.index(e.as_of)))
     write(path(chapter), [one.table() for one in stored])
 

@@ -8,7 +8,6 @@ that wait for a machine with as many GPUs as they need; `rerun` says when all ce
 again on a machine with fewer.
 """
 
-import datetime
 import functools
 import sys
 import tomllib
@@ -86,9 +85,6 @@ def receipt_problems(chapter: Chapter) -> Iterator[str]:
     if missing := [key for key in KEYS if key not in receipt]:
         yield f": the receipt lacks {', '.join(missing)}"
         return
-    for run in (receipt, *receipt.get("confirmed", [])):
-        if problem := day_problem(run["date"]):
-            yield f": the receipt's date {problem}"
     yield from machine_problems(chapter)
     stamps = dict(receipt["cells"])
     for cell in chapter.cells:
@@ -115,16 +111,6 @@ def receipt_problems(chapter: Chapter) -> Iterator[str]:
             )
     if stamps:
         yield f": the receipt has {len(stamps)} cells that the notebook lacks: {', '.join(stamps)}"
-
-
-def day_problem(text: str) -> str:
-    """Why a run cannot have been on this day; "" if it can."""
-    try:
-        day = datetime.date.fromisoformat(text[:10])
-    except ValueError:
-        return f"{text!r} is no day"
-    tomorrow = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(1)
-    return f"{text} lies in the future" if day > tomorrow else ""
 
 
 def machine_problems(chapter: Chapter) -> Iterator[str]:

@@ -104,11 +104,8 @@ def versions(
 
 
 def chosen(chapter: Chapter, library: str, release: str | None) -> Iterator[Pending]:
-    """A place for each release of a library and each day: all, one release, or the "newest".
-
-    A stored entry whose seal does not fit counts as none.
-    """
-    found = {one.key: one for one in evidence.entries(chapter) if one == one.sealed()}
+    """A place for each release of a library and each day: all, one release, or the "newest"."""
+    found = {one.key: one for one in evidence.entries(chapter)}
     listed = [one for one in index.stored(chapter.path.parent).values() if one.library == library]
     wanted = listed[-1].release if listed and release == "newest" else release
     for as_of in evidence.AS_OF:

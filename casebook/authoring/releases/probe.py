@@ -18,8 +18,9 @@ the CUDA toolkit and of the toolkit's bindings stay as they are (they stand for 
 everything else is what an installer chooses.
 """
 
+import json
 import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from packaging.requirements import Requirement
 
@@ -41,21 +42,6 @@ TOOLKIT = re.compile(r"nvidia-.*|cuda-(bindings|pathfinder|python)")
 LONGEST = 200  # characters of a line
 PINNED = re.compile(r"==[^*,]+")
 TIMED_OUT = "still running when its time was up"  # in rows and in patterns of probes
-TEMPLATE = ("requires_python", "dependencies")
-# The header's part of a key, in the order of the rows that are stored. Never changed: a key of
-# headers that came later counts only where it is set.
-IN_KEYS = [
-    "gpu",
-    "driver",
-    "cuda_home",
-    "env",
-    "build",
-    "raises",
-    "match",
-    "signal",
-    "timeout",
-    "timeout_expected",
-]
 
 
 @dataclass(frozen=True)
@@ -73,14 +59,10 @@ class Probe:
     @property
     def key(self) -> str:
         """Changes when the cell, or the reading of its end, does; not with the template's pins."""
-        value, bare = asdict(self.template), asdict(Header("", ()))
-        known = (*TEMPLATE, *IN_KEYS)
-        later = [name for name in value if name not in known and value[name] != bare[name]]
-        named = "".join(f", {name}={value[name]!r}" for name in (*IN_KEYS, *later))
+        head = replace(self.template, requires_python="", dependencies=())
         code = BLOCK.sub("", self.source).strip()
-        reading = repr((self.fails, self.works, self.cuda_home))
-        header = f"Header(requires_python='', dependencies=(){named})"
-        return digest("\n".join([code, header, reading]))[:8]
+        reading = json.dumps([self.fails, self.works, self.cuda_home])
+        return digest("\n".join([code, head.facts, reading]))[:8]
 
     @property
     def template(self) -> Header:
