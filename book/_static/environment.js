@@ -51,18 +51,32 @@ function first(text, certain) {
   ];
 }
 
+// That nvJitLink is older than what it must link.
+function mixed(text) {
+  const [older, name, version] = olderLink(text) ?? [];
+  if (!older) return [];
+  const one = BOOK.cases.find(({ number }) => number === "54");
+  const sentence = `nvidia-nvjitlink-cu12 ${older} is older than ${name} ${version}, so cuSPARSE may not load. `;
+  return [
+    act(Object.values(one.faults)[0].do, ""),
+    element("p", "", sentence, link(one.href, "Case 54")),
+  ];
+}
+
 function environment(text) {
   const packages = packagesOf(text);
   const found = diagnose(packages);
   const of = status => [...found].filter(([, one]) => one === status).map(([fault]) => fault);
   const groups = [AFFECTED, AT_RISK, READ].map(status => [status, of(status)]);
-  const some = groups.some(([, faults]) => faults.length);
+  const beside = mixed(text);
+  const some = groups.some(([, faults]) => faults.length) || beside.length;
   const list = Object.entries(packages).map(one => one.join(" ")).join(", ");
   const title = some ? "Known faults in these releases" : "No known fault in these releases";
   return element(
     "section",
     `finding packages ${groups[0][1].length ? "sure" : "perhaps"}`,
     element("p", "mark", title),
+    ...beside,
     ...first(text, groups[0][1]),
     ...groups.flatMap(([status, faults]) => (faults.length ? group(status, faults) : [])),
     element("p", "", `Looked at: ${list}.`),

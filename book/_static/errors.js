@@ -1,5 +1,5 @@
-// The box of Find your error: pastes a text into match.js and says what it finds. cases.js holds
-// the book's messages.
+// The box of Find your error: match.js finds the cases of a paste, and this says what was found.
+// cases.js holds the book's messages.
 const box = document.getElementById("traceback");
 const answer = document.querySelector(".lookup .answer");
 const unknown = document.querySelector(".lookup template").content;
@@ -22,16 +22,21 @@ const prose = text =>
 const link = (href, ...parts) => Object.assign(element("a", "", ...parts), { href });
 
 // The question that tells this case from others, for an answer that is not sure.
-function question(one, { message, by }) {
+function question(one, { message, by }, paste) {
   const library = named(message.libraries);
   const fault = one.faults[message.fault];
   if (fault && message.general && !message.signal)
     return ["Is this what you see: ", ...prose(fault.see), "?"];
-  if (message.condition) return [`Is it so that ${message.condition}?`];
+  if (message.condition) return ["Is it so that ", ...prose(message.condition), "?"];
   if (message.signal) return [`Is ${library} in the crash? Many faults end by ${message.signal}.`];
   if (by === "related") return [`Is ${library} at work? What you pasted shows frames of others.`];
   if (by === "unknown" || by === "strange")
-    return [`Did ${library} raise it? The frames above these words say so.`];
+    return [
+      `Did ${library} raise it? `,
+      paste.lines.length > 1
+        ? "The frames above these words say so."
+        : "Paste the lines above this one, too: they show which library it comes from.",
+    ];
   if (fault && !message.cells.length) return ["Is this what you see: ", ...prose(fault.see), "?"];
   return ["Does your code do what that place shows? These words have other causes."];
 }
@@ -61,12 +66,12 @@ function words(found) {
 const act = (text, end = ".") =>
   element("p", "fact", element("strong", "", "Do"), " ", ...prose(text), end);
 
-function describe({ case: one, sure, messages }) {
+function describe({ case: one, sure, messages }, paste) {
   const title = element("h2", "", link(one.href, `Case ${one.number}: `, ...prose(one.title)));
   const known = new Set(messages.map(({ message }) => message.fault).filter(Boolean));
-  const faults = Object.entries(one.faults)
-    .filter(([id]) => !known.size || known.has(id))
-    .map(([, fault]) => fault);
+  const can = possible(one, paste);
+  const shown = [...can].filter(([id]) => !known.size || known.has(id));
+  const faults = (shown.length ? shown : [...can]).map(([, fault]) => fault);
   const facts = faults.flatMap(fault => [
     act(fault.do),
     element(
@@ -75,11 +80,12 @@ function describe({ case: one, sure, messages }) {
       ...(faults.length > 1 ? ["if you see: ", ...prose(fault.see), ". "] : []),
       element("strong", "", "Affected"),
       ` ${fault.affected}. `,
-      element("strong", "", "Fixed in"),
-      ` ${fault.fixed}.`,
+      ...(fault.fixed.startsWith("never")
+        ? ["No release will fix it, since it works as it is meant to."]
+        : [element("strong", "", "Fixed in"), ` ${fault.fixed}.`]),
     ),
   ]);
-  const asked = sure ? reason(messages[0]) : question(one, messages[0]);
+  const asked = sure ? reason(messages[0]) : question(one, messages[0], paste);
   const mark = element("p", "mark", sure ? "This is it" : "Perhaps");
   const list = element(
     "ul",
@@ -92,6 +98,7 @@ function describe({ case: one, sure, messages }) {
     facts[0],
     mark,
     element("p", "", ...asked),
+    ...remarks(one, paste).map(sentence => element("p", "", sentence)),
     title,
     ...facts.slice(1),
     list,
@@ -109,8 +116,12 @@ const ask = ({ case: one, fault }) => [
   link(one.href, `Case ${one.number}`),
 ];
 
-// A fault with what to do.
-const advise = one => [element("p", "like", ...ask(one)), act(one.fault.do)];
+// A fault with what to do, and what tells it from others.
+const advise = one => [
+  element("p", "like", ...ask(one)),
+  act(one.fault.do),
+  element("p", "fact", element("strong", "", "Affected"), ` ${one.fault.affected}.`),
+];
 
 // What to do about an error, with a command, and why.
 function advice({ title, cause, do: action, command }, mark, ...more) {
@@ -127,9 +138,9 @@ function advice({ title, cause, do: action, command }, mark, ...more) {
 
 // An error with many causes: what to do first, the usual cause, then the cases that can end so:
 // those that the text is most like, and the others folded.
-function explain(error, findings, text) {
+function explain(error, findings, paste) {
   const made = advice(error, "Many causes");
-  const like = rank(BOOK, text);
+  const like = rank(BOOK, paste.text).map(({ fault }) => fault);
   const lines = findings
     .map(({ case: one, messages }) => ({
       case: one,
@@ -143,6 +154,9 @@ function explain(error, findings, text) {
       ...open.flatMap(advise),
     );
   made.append(...folded(rest.length, ...rest.flatMap(advise)));
+  const near = nearest(BOOK, paste).filter(found => !lines.some(line => line.case === found.case));
+  if (near.length)
+    made.append(element("p", "can", "Or perhaps one of these:"), ...near.flatMap(advise));
   return made;
 }
 
@@ -158,70 +172,48 @@ function reply(error) {
   );
 }
 
-// The faults that come nearest, where nothing fits, and the first page with the cases like them.
-function guess(text, names) {
-  const found = nearest(BOOK, text);
-  if (!found.length) return [];
-  const kind = `kind-${found[0].case.kind.split(", ")[0].replaceAll(" ", "-")}`;
-  const library = [...names, ...found[0].case.libraries].find(name =>
-    BOOK.cases.some(one => one.libraries.includes(name)),
-  );
-  const chosen = new URLSearchParams({
-    ...(library && { Library: `about-${library}` }),
-    Kind: kind,
-  });
-  return [
-    element("p", "guess", element("strong", "", "Nearest, not sure:")),
-    ...found.flatMap(advise),
-    element(
-      "p",
-      "",
-      "More of this kind: ",
-      link(`index.html?${chosen}`, "the first page, filtered"),
-      ".",
-    ),
-  ];
-}
-
-// Faults that a description in plain words sounds like.
-function suggest(found) {
-  return element(
-    "section",
-    "finding perhaps",
-    element("p", "mark", "Perhaps: cases that sound like it"),
-    ...found.flatMap(advise),
-  );
-}
-
-// No case fits: whom to ask, by the frames that the text shows, and the cases of that library
-// that come without a message.
-function refer(text) {
+// No message fits: the three cases that come nearest, where to ask, and the other cases of the
+// libraries that the paste shows.
+function refer(paste) {
   const made = unknown.cloneNode(true);
-  const names = libraries(BOOK, text);
+  const near = nearest(BOOK, paste);
+  if (near.length)
+    made
+      .querySelector(".mark")
+      .replaceWith(element("p", "mark", "Perhaps one of these"), ...near.flatMap(advise));
+  const names = libraries(BOOK, paste);
   const trackers = names
     .slice(0, 2)
     .map(name => link(BOOK.libraries[name].tracker, BOOK.libraries[name].label));
-  const silent = BOOK.cases.filter(one => one.libraries.some(name => names.includes(name)));
   if (trackers.length)
     made
       .querySelector(".where")
-      .replaceChildren(
-        element("strong", "", "Do"),
-        " search the issues of ",
-        ...trackers.flatMap((one, n) => (n ? [", then of ", one] : [one])),
-        ", where it comes from, then ask there.",
-      );
+      .replaceChildren(...trackers.flatMap((one, n) => (n ? [" or of ", one] : [one])));
+  const silent = BOOK.cases.filter(one => one.libraries.some(name => names.includes(name)));
   if (silent.length)
-    made
-      .querySelector(".near")
-      .replaceChildren(
-        "Not every case has a message. Those about the same library: ",
-        ...silent.flatMap((one, n) => [n ? " · " : "", link(one.href, ...prose(one.title))]),
-        ".",
-      );
-  made.querySelector(".mark").after(...guess(text, names));
+    made.querySelector(".finding").append(
+      element(
+        "details",
+        "",
+        element("summary", "", `All ${silent.length} cases about the same library`),
+        element(
+          "ul",
+          "messages",
+          ...silent.map(one => element("li", "", link(one.href, ...prose(one.title)))),
+        ),
+      ),
+    );
   return made;
 }
+
+// What was not read of a long text.
+const skipped = ({ lines, skipped: count }) =>
+  element(
+    "p",
+    "skipped",
+    `This text is long. All of it was searched for the book's messages; of the rest, ` +
+      `${lines.length} lines were read and ${count} were not.`,
+  );
 
 // The address of an answer: of the case, where there is one alone, else of the words, which stay in
 // the fragment, so that no server sees them.
@@ -252,25 +244,27 @@ function share(text, findings) {
 }
 
 function update() {
-  const text = shorten(box.value.trim());
+  const text = box.value.trim();
   answer.replaceChildren(); // whatever happens, the answer before does not stay
-  if (empty(text)) return;
-  const packages = packagesOf(box.value);
+  const packages = packagesOf(text.slice(0, LONG.text));
   if (packages) {
-    answer.replaceChildren(environment(box.value), share(text, []));
+    answer.replaceChildren(environment(text), share(text, []));
     return;
   }
-  const findings = match(BOOK, text);
+  const paste = read(BOOK, text);
+  if (empty(paste)) return;
+  const findings = match(BOOK, paste);
   const sure = findings.some(found => found.sure);
-  const error = sure ? null : general(BOOK, text);
-  const told = sure ? null : answered(BOOK, text);
+  const error = sure ? undefined : general(BOOK, paste);
+  const told = sure ? undefined : answered(BOOK, paste);
   const made = [
     ...(told ? [reply(told)] : []),
-    ...(error ? [explain(error, findings, text)] : findings.map(describe)),
+    ...(error ? [explain(error, findings, paste)] : findings.map(one => describe(one, paste))),
   ];
-  const like = made.length ? [] : sounds(BOOK, text);
-  if (!made.length) made.push(like.length ? suggest(like) : refer(text));
-  answer.replaceChildren(...made, share(text, made.length > 1 || error ? [] : findings));
+  if (!made.length) made.push(refer(paste));
+  if (paste.skipped) made.push(skipped(paste));
+  const one = made.length > 1 || error ? [] : findings;
+  answer.replaceChildren(...made, share(text, one));
 }
 
 // The words that an address brings along.

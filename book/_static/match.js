@@ -1,5 +1,5 @@
-// Which cases of the book a pasted text fits. No page is touched here: `match(BOOK, text)` gives
-// a list of findings.
+// Which cases of the book a pasted text fits. No page is touched here: `read(BOOK, text)` gives a
+// paste, which is parsed once, and `match(BOOK, paste)` a list of findings.
 // BOOK (cases.js, written by the build) holds the libraries and, for each case, its messages:
 // see messages.py for their fields.
 
@@ -28,7 +28,8 @@ const EXTENSIONS = /extension modules:[^]*?(?:\(total: \d+\)|\n\s*\n|$)/gi;
 const ENTITIES = { lt: "<", gt: ">", amp: "&", quot: '"', "#39": "'", apos: "'", nbsp: " " };
 const TYPE = /^(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning): /;
 const FRAME = /file "[^"]+", line \d|(?:site|dist)-packages\//; // in a text that was read
-const LONG = { text: 40000, line: 3000, lines: 700 };
+const LONG = { text: 40_000, line: 3000, lines: 700, searched: 10_000_000 };
+const CONTEXT = { before: 60, after: 20 }; // lines beside words of the book that are read
 const GAP = 4000; // letters that may lie between two parts of a message
 const SIGNALS = {
   SIGSEGV: new RegExp(
@@ -66,37 +67,94 @@ function clean(text) {
     .map(bare);
 }
 
-// The begin and the end of what is too long: an error stands at one of them.
-function ends(list, most, gap) {
-  const half = most / 2;
-  return list.length > most ? [...list.slice(0, half), ...gap, ...list.slice(-half)] : list;
+// A long line without its middle.
+const cutLine = line =>
+  line.length > LONG.line
+    ? `${line.slice(0, LONG.line / 2)} … ${line.slice(-LONG.line / 2)}`
+    : line;
+
+// The words that are searched in the whole of a long text: the longest part of each message, and
+// the patterns of errors with many causes and of those without a case.
+function wanted(book) {
+  const longest = ({ said }) =>
+    clean(said)
+      .flatMap(line => line.split("…"))
+      .map(letters)
+      .reduce((one, other) => (other.length > one.length ? other : one), "");
+  const parts = book.cases.flatMap(({ messages }) => messages.map(longest));
+  const patterns = [...book.general, ...(book.answers ?? [])].map(({ seen, words }) => seen || words);
+  return {
+    parts: [...new Set(parts)].filter(part => part.length > 11),
+    pattern: new RegExp(patterns.join("|"), "gi"),
+  };
 }
 
-// A text that is answered at once: without the middle of what is very long.
-function shorten(text) {
-  const cut =
-    text.length > LONG.text
-      ? `${text.slice(0, LONG.text / 2)}\n${text.slice(-LONG.text / 2)}`
-      : text;
-  const lines = cut
-    .split("\n")
-    .map(line =>
-      line.length > LONG.line
-        ? `${line.slice(0, LONG.line / 2)} … ${line.slice(-LONG.line / 2)}`
-        : line,
-    );
-  return ends(lines, LONG.lines, ["…"]).join("\n");
+// The line, among those that begin at some places, in which a place lies.
+function lineAt(starts, place) {
+  let [low, high] = [0, starts.length];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (starts[middle] <= place) low = middle;
+    else high = middle;
+  }
+  return low;
 }
 
-// Whether anything is left of a text besides what stands before lines.
-const empty = text => !clean(text).some(line => line.trim());
+// The lines of a long text that have words of the book.
+function marked(book, lines) {
+  const { parts, pattern } = wanted(book);
+  const starts = [];
+  let joined = "";
+  for (const line of lines) {
+    starts.push(joined.length);
+    joined += letters(bare(line));
+  }
+  const found = parts
+    .map(part => joined.lastIndexOf(part))
+    .filter(place => place >= 0)
+    .map(place => lineAt(starts, place));
+  lines.forEach((line, n) => {
+    pattern.lastIndex = 0;
+    if (pattern.test(line)) found.push(n);
+  });
+  return found;
+}
+
+// What is read of a text: all of it, or of a long one the beginning, the end, and what stands
+// around the words of the book. `skipped` counts the lines that are not read.
+function shorten(book, text) {
+  const all = text.slice(-LONG.searched).split("\n");
+  if (text.length <= LONG.text && all.length <= LONG.lines)
+    return { text: all.map(cutLine).join("\n"), skipped: 0 };
+  const kept = new Set();
+  const keep = (from, to) => {
+    for (let n = Math.max(from, 0); n < Math.min(to, all.length); n += 1) kept.add(n);
+  };
+  let size = 0;
+  const room = line => (size += Math.min(line.length, LONG.line) + 1) <= LONG.text / 2;
+  const begin = all.slice(0, LONG.lines / 2).findIndex(line => !room(line));
+  keep(0, begin < 0 ? LONG.lines / 2 : Math.max(begin, 1));
+  size = 0;
+  const end = all.slice(-LONG.lines / 2).reverse().findIndex(line => !room(line));
+  keep(all.length - (end < 0 ? LONG.lines / 2 : Math.max(end, 1)), all.length);
+  for (const n of marked(book, all).slice(-CONTEXT.before))
+    keep(n - CONTEXT.before, n + CONTEXT.after);
+  const places = [...kept].sort((one, other) => one - other);
+  const read = places.flatMap((n, at) =>
+    at && places[at - 1] !== n - 1 ? ["…", cutLine(all[n])] : [cutLine(all[n])],
+  );
+  return { text: read.join("\n"), skipped: all.length - kept.size };
+}
+
+// Whether nothing is left of a paste besides what stands before lines.
+const empty = paste => !paste.lines.some(line => line.trim());
 
 // Letters alone, in lower case: no quote mark, number, space or line end makes a difference.
 const letters = text => text.toLowerCase().replace(/[^a-z]+/g, "");
 
-// What a paste says, in the forms that are searched.
-function read(text) {
-  const lines = clean(text);
+// Lines in the forms that are searched: `letters` for messages, `frames` for the places of
+// libraries, also where a terminal has wrapped them, `shown` for patterns.
+function forms(lines) {
   const shown = lines.join("\n").replace(EXTENSIONS, "").replace(/\\+/g, "/").toLowerCase();
   return {
     lines,
@@ -104,6 +162,13 @@ function read(text) {
     frames: `${shown}\n${shown.replace(/\s*\n\s*/g, "")}`,
     shown,
   };
+}
+
+// What somebody pasted, parsed: its `text` as it stands, the forms of its lines, and how many lines
+// were `skipped`.
+function read(book, text) {
+  const short = shorten(book, text);
+  return { ...short, ...forms(clean(short.text)) };
 }
 
 // The last place of a pattern in a text, or -1.
@@ -157,17 +222,16 @@ function framed(book, message, paste) {
     words.some(
       one => letters(line) && (one.includes(letters(line)) || letters(line).includes(one)),
     );
-  const around = read(paste.lines.filter(line => !own(line)).join("\n"));
+  const around = forms(paste.lines.filter(line => !own(line)));
   const within = text =>
     Object.keys(book.libraries).filter(name => new RegExp(book.libraries[name].frame).test(text));
   const others = within(around.frames);
   return others.length ? others : FRAME.test(around.shown) ? [] : within(paste.frames);
 }
 
-// How a paste supports that one of some libraries raised it: by a `frame`, by a `mention` in
-// words, by a `related` library;
-// `strange` where it shows frames of packages that the book does not know, `foreign` where of
-// others that it knows, `unknown` where none.
+// How a paste supports that one of some libraries raised it: by a `frame`, by a `mention` in words,
+// by a `related` library; `strange` where it shows frames of packages that the book does not know,
+// `foreign` where of others that it knows, `unknown` where none.
 function support(book, message, paste) {
   const wanted = message.libraries;
   if (!wanted.length) return "frame";
@@ -191,32 +255,16 @@ function support(book, message, paste) {
     : "unknown";
 }
 
-// "sure", "perhaps" or null for a message that a paste has the words of. Sure needs a frame of
-// the library, or words that nothing else says:
-// those on a card, of weight, that no other library and no compiler passes on.
-function judge(
-  { level, own, needs, signal, wider, link, compiler, condition, anybody },
-  by,
-  alone,
-) {
+// "sure", "perhaps" or null for a message that a paste has the words of. Sure needs a frame of the
+// library, or words that tell the fault from others and that neither another library nor a
+// compiler passes on.
+function judge({ level, needs, signal, wider, compiler, condition }, by, alone) {
   if (by === "foreign") return null;
-  if (by === "frame" && level && own && !signal && !condition) return "sure";
-  if (
-    by === "unknown" &&
-    level === 2 &&
-    own &&
-    !needs &&
-    !wider?.length &&
-    !link &&
-    !compiler &&
-    !condition &&
-    !anybody
-  )
-    return "sure";
+  const plain = by === "unknown" && level === 2 && !needs && !wider?.length && !compiler;
+  if (!signal && !condition && (plain || (by === "frame" && level))) return "sure";
   if (alone || by === "frame") return "perhaps";
   if (signal || !level || (compiler && by !== "mention")) return null;
-  if (needs) return by === "mention" && level === 2 ? "perhaps" : null;
-  return by === "related" || own || level === 2 ? "perhaps" : null;
+  return !needs || (by === "mention" && level === 2) ? "perhaps" : null;
 }
 
 // Whether a paste is one line, which has the words of the last line of a message; its type may
@@ -262,11 +310,8 @@ function check(book, message, paste) {
   if ((!said && !last) || otherVersion(message, paste)) return null;
   const by = support(book, message, paste);
   const line = paste.lines.filter(one => one.trim()).length === 1;
-  // What anybody's code or any compiler may say, and nothing around it is about Python on a GPU.
-  const bare = by === "unknown" || by === "strange";
-  if (bare && !last && message.anybody && !ABOUT.test(paste.shown)) return null;
   const found =
-    last && by === "foreign"
+    last && (by === "foreign" || !said)
       ? "perhaps"
       : judge(
           message,
@@ -276,37 +321,28 @@ function check(book, message, paste) {
   return found && [found, by];
 }
 
-// The general error that a text ends in, or undefined.
-function general(book, text) {
-  const { shown } = read(text);
-  return book.general.find(({ words, seen }) => new RegExp(seen || words, "i").test(shown));
-}
+// The general error that a paste ends in, or undefined.
+const general = (book, paste) =>
+  book.general.find(({ words, seen }) => new RegExp(seen || words, "i").test(paste.shown));
 
 // The answer to a message that no case is about, or undefined.
-function answered(book, text) {
-  const { shown } = read(text);
-  return book.answers?.find(({ seen }) => new RegExp(seen, "i").test(shown));
-}
+const answered = (book, paste) =>
+  book.answers?.find(({ seen }) => new RegExp(seen, "i").test(paste.shown));
 
-// The cases that a text fits: `[{ case, sure, messages: [{ message, by }] }]`: the sure one
-// alone, or candidates, those by a card first,
-// and for a general error those alone, and one of which the text is the last line.
-// What says no more than a general error is never sure.
-function match(book, text) {
-  if (!text.trim()) return [];
-  const paste = read(text);
-  const error = general(book, text)?.id;
-  const told = answered(book, text);
+// The cases that a paste fits: `[{ case, sure, messages: [{ message, by }] }]`. That is the sure one
+// alone, or candidates: those by a card first, and for a general error only those, and one of which
+// the paste is the last line. What says no more than a general error is never sure.
+function match(book, paste) {
+  if (!paste.shown.trim()) return [];
+  const error = general(book, paste)?.id;
+  const instead = answered(book, paste)?.instead;
   const findings = book.cases.flatMap(one => {
     const messages = one.messages.flatMap(message => {
-      if (told?.instead && message.condition) return [];
+      if (instead && message.condition) return [];
       const many = error && message.general === error;
       const by = many && !message.signal && support(book, message, paste);
       const found = by
-        ? (by === "frame" || isLast(message, paste) || (message.own && by !== "foreign")) && [
-            "perhaps",
-            by,
-          ]
+        ? (by !== "foreign" || isLast(message, paste)) && ["perhaps", by]
         : check(book, message, paste);
       return found ? [{ message, sure: found[0] === "sure" && !many, by: found[1] }] : [];
     });
@@ -328,15 +364,10 @@ function match(book, text) {
   return [...carded, ...others].map(found => ({ ...found, sure: false }));
 }
 
-// The libraries that a text shows frames of, the last one first.
-function libraries(book, text) {
-  const paste = read(text);
-  const places = Object.entries(book.libraries).map(([name, library]) => [
-    last(library.frame, paste.shown),
-    name,
-  ]);
-  return places
+// The libraries that a paste shows frames of, the last one first.
+const libraries = (book, paste) =>
+  Object.entries(book.libraries)
+    .map(([name, library]) => [last(library.frame, paste.shown), name])
     .filter(([place]) => place >= 0)
     .sort((one, other) => other[0] - one[0])
     .map(([, name]) => name);
-}

@@ -167,3 +167,15 @@ const newerThanKnown = packages =>
     const [newest] = partOf(name) ? releasesOf(name) : [];
     return newest && release(version) && below(release(newest), release(version));
   });
+
+// nvJitLink where a list has it from an earlier CUDA 12 than other CUDA packages: [its version, the
+// name and version of the newest]. That is case 54, which no single release has.
+function olderLink(text) {
+  const all = listed(text) ?? {};
+  const link = all["nvidia-nvjitlink-cu12"];
+  const minor = version => Number(/^12\.(\d+)\./.exec(version)?.[1] ?? -1);
+  const [newest] = ["nvidia-cuda-runtime-cu12", "nvidia-cuda-nvrtc-cu12"]
+    .filter(name => all[name])
+    .sort((one, other) => minor(all[other]) - minor(all[one]));
+  return link && newest && minor(link) < minor(all[newest]) ? [link, newest, all[newest]] : null;
+}

@@ -1,4 +1,4 @@
-// Which faults a text in plain words describes. No page is touched here.
+// Which faults a text is most like, where no message decides. No page is touched here.
 // A fault is indexed by its words: what is seen, the title of its case, what people call it
 // (`heard`), its messages and its cure. Each field has a weight of its own.
 
@@ -7,18 +7,11 @@ const BESIDE = 0.4; // a pair of neighbours, against a word alone
 const NAME = 0.6; // a name from code, beside its parts
 const HALF = 0.7; // a frequent word
 const UNKNOWN = 4; // faults that a word of no fault counts for
-// What must be the fault's: which share of the weight of what is said, and what weight.
-const WHOLE = { share: 0.5, score: 4, clear: 0.25 }; // of a text
-const PART = { share: 0.6, score: 8, clear: 0.45 }; // of a sentence of it
-const UNSAID = { share: 0.7, score: 3.8 }; // where nothing says that it is about a GPU
-const STRANGE = { share: 0.7, score: 6 }; // where it is about another library
 const UNLIKE = 0.7; // for a case about other libraries than the text
-const FAINT = 2;
-const CLEAR = 8.5; // what words must weigh that are less than half of it
-const AHEAD = 1.5; // how far the first must be ahead then
-const LONGEST = 400; // words of a sentence, and sentences of a text, that are looked at
+const FAINT = 2; // what the words that a fault has, too, must weigh to be a guess
+const FUSED = 60; // as in the paper by Cormack, Clarke and Büttcher (2009)
+const LONGEST = 400; // terms of a text that are looked at
 
-const FENCE = /^\s*(?:```|~~~)[^\n]*\n[^]*?(?:^\s*(?:```|~~~)\s*$|$(?![^]))/gm;
 const CHINESE = /[\u3400-\u9fff]+/g;
 
 const pairs = text => [...text].slice(1).map((letter, n) => [...text][n] + letter);
@@ -75,20 +68,6 @@ function indexed(book) {
   return indexes.get(book);
 }
 
-// The sentences of a text that somebody wrote: neither code nor what a program printed.
-function sentences(text) {
-  const told = text
-    .replace(FENCE, "\n")
-    .replace(/https?:\/\/\S+/g, " ")
-    .split("\n");
-  return told
-    .filter(line => !PRINTED.test(line))
-    .flatMap(line => line.split(/(?<=[.!?;。！？；])\s*(?=\s|[\u3400-\u9fff])/))
-    .map(line => line.trim())
-    .filter(Boolean)
-    .slice(0, LONGEST);
-}
-
 // The libraries of the book that a text names.
 function namedIn(book, text) {
   const shown = text.toLowerCase();
@@ -102,7 +81,6 @@ function namedIn(book, text) {
 // less where the text names libraries and the case is about others.
 function ranked(book, asked, named) {
   const { faults, weight } = indexed(book);
-  const plainly = asked.filter(term => !/[ )]/.test(term));
   const all = asked.reduce((sum, term) => sum + weight(term), 0);
   return faults
     .map(one => {
@@ -111,7 +89,6 @@ function ranked(book, asked, named) {
       const { libraries } = one.case;
       const unlike =
         named.length && libraries.length && !libraries.some(name => named.includes(name));
-      const whole = plainly.length > 2 && plainly.every(term => one.terms.has(term));
       const score = sum * (unlike ? UNLIKE : 1);
       const plain = both.filter(term => !/[ )]/.test(term) && !LIBRARY.has(term)).length;
       return {
@@ -119,7 +96,6 @@ function ranked(book, asked, named) {
         fault: one.fault,
         size: one.terms.size,
         plain,
-        whole,
         score,
         share: score / all || 0,
       };
@@ -131,60 +107,83 @@ function ranked(book, asked, named) {
 const once = found =>
   found.filter((one, n) => found.findIndex(other => other.case === one.case) === n);
 
-// The faults that a description in plain words sounds like: `[{ case, fault }]`, at most three,
-// best
-// first; none for what a program printed. Two words must be the fault's, and half of the weight
-// of what was said, or so much weight that no other case comes near. The text is judged as a whole,
-// then each of its sentences on its own.
-function sounds(book, text) {
-  const told = sentences(text);
-  const shown = told.join("\n").toLowerCase();
-  const named = namedIn(book, text);
-  const own = named.length || ABOUT.test(shown);
-  const strange = !named.length && (OTHERS.test(shown) || libraries(book, text).length > 0);
-  const judge = (line, part) => {
-    const found = once(ranked(book, [...new Set(wordsOf(line))].slice(0, LONGEST), named));
-    const [first, second] = found;
-    const needs = strange ? STRANGE : own ? (part ? PART : WHOLE) : UNSAID;
-    const fits = one =>
-      (one.whole && own && !strange) ||
-      (one.plain > 1 && one.share >= needs.share && one.score >= needs.score);
-    const clear =
-      own &&
-      !strange &&
-      first.plain > 1 &&
-      first.score >= CLEAR &&
-      first.share >= (part ? PART.clear : WHOLE.clear) &&
-      first.score >= AHEAD * second.score;
-    return found.filter((one, n) => fits(one) || (clear && !n));
-  };
-  let found = judge(told.join("\n"), false);
-  if (!found.length && told.length > 1) {
-    found = once(
-      told.flatMap(line => judge(line, true)).sort((one, other) => other.score - one.score),
-    );
+// The terms of a text, each once.
+const terms = text => [...new Set(wordsOf(text.replace(/https?:\/\/\S+/g, " ")))].slice(0, LONGEST);
+
+// How often each run of four letters stands in a text.
+function grams(text) {
+  const count = new Map();
+  const plain = ` ${text.toLowerCase().replace(/[^a-z0-9_.\u3400-\u9fff]+/g, " ").trim()} `;
+  for (let n = 0; n + 4 <= plain.length; n += 1) {
+    const gram = plain.slice(n, n + 4);
+    count.set(gram, (count.get(gram) ?? 0) + 1);
   }
-  return found.filter(one => one.score > found[0].score / 2).slice(0, 3);
+  return count;
 }
 
-// All faults, those that a text is most like first.
+const spelled = new WeakMap();
+
+// The faults of the book as vectors over their runs of letters (TF-IDF), which see names, misspelt
+// words and endings that `ranked` does not know.
+function spelling(book) {
+  if (spelled.has(book)) return spelled.get(book);
+  const faults = indexed(book).faults.map(({ case: one, fault }) => {
+    const said = one.messages.filter(message => one.faults[message.fault] === fault);
+    const texts = [one.title, fault.see, ...(fault.heard ?? []), fault.do];
+    return { case: one, fault, count: grams([...texts, ...said.map(({ text }) => text)].join("\n")) };
+  });
+  const common = new Map();
+  for (const { count } of faults)
+    for (const gram of count.keys()) common.set(gram, (common.get(gram) ?? 0) + 1);
+  const vector = count => {
+    const known = [...count].filter(([gram]) => common.has(gram));
+    const weights = known.map(([gram, times]) => [
+      gram,
+      (1 + Math.log(times)) * Math.log(1 + faults.length / common.get(gram)),
+    ]);
+    const length = Math.hypot(...weights.map(([, weight]) => weight)) || 1;
+    return new Map(weights.map(([gram, weight]) => [gram, weight / length]));
+  };
+  const made = { vector, faults: faults.map(one => ({ ...one, vector: vector(one.count) })) };
+  spelled.set(book, made);
+  return made;
+}
+
+// All faults, those that are spelled most like a text first.
+function spelledLike(book, text) {
+  const { faults, vector } = spelling(book);
+  const asked = vector(grams(text));
+  const alike = one =>
+    [...asked].reduce((sum, [gram, weight]) => sum + weight * (one.vector.get(gram) ?? 0), 0);
+  return faults
+    .map(one => ({ ...one, score: alike(one) }))
+    .sort((one, other) => other.score - one.score);
+}
+
+// All faults, those that a text is most like first: `[{ case, fault }]`. Two rankings are fused by
+// their places (reciprocal rank fusion), that of words and that of letters.
 function rank(book, text) {
-  const asked = [...new Set(wordsOf(text))].slice(0, LONGEST);
-  return ranked(book, asked, namedIn(book, text)).map(({ fault }) => fault);
+  const byWords = ranked(book, terms(text), namedIn(book, text));
+  const places = [byWords, spelledLike(book, text)].map(
+    found => new Map(found.map(({ fault }, place) => [fault, place])),
+  );
+  const score = ({ fault }) =>
+    places.reduce((sum, place) => sum + 1 / (FUSED + place.get(fault)), 0);
+  return byWords
+    .map(one => ({ case: one.case, fault: one.fault, score: score(one) }))
+    .sort((one, other) => other.score - one.score);
 }
 
 // How much each case is like a text, {href: part of its words' weight}, for the site's search.
 function liken(book, text) {
-  const asked = [...new Set(wordsOf(text))].slice(0, LONGEST);
-  const found = once(ranked(book, asked, namedIn(book, text)));
+  const found = once(ranked(book, terms(text), namedIn(book, text)));
   return Object.fromEntries(found.map(one => [one.case.href, one.share]));
 }
 
-// The faults that come nearest to a text: a guess, where nothing fits. None if no word of it is
-// known.
-function nearest(book, text) {
-  const asked = [...new Set(wordsOf(text.replace(/https?:\/\/\S+/g, " ")))].slice(0, LONGEST);
-  return once(
-    ranked(book, asked, namedIn(book, text)).filter(one => one.plain && one.score >= FAINT),
-  ).slice(0, 2);
-}
+// The three cases that come nearest to a paste, where nothing fits. None if no word is known.
+const nearest = (book, paste) =>
+  ranked(book, terms(paste.text), namedIn(book, paste.text)).some(
+    ({ plain, score }) => plain && score >= FAINT,
+  )
+    ? once(rank(book, paste.text)).slice(0, 3)
+    : [];

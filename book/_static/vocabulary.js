@@ -1,5 +1,4 @@
-// The words that Find your error knows: what means the same, what says nothing, what programs
-// print.
+// The words that Find your error knows: what means the same, and what says nothing.
 
 const stem = word => (word.length > 3 ? word.replace(/(?:ings?|ed|ers?|es|s|e)$/, "") : word);
 
@@ -95,34 +94,6 @@ part option kernel device driver number work run program first last second acces
 print local global model training train image`
     .split(/\s+/)
     .map(word => stem(word)),
-);
-// What stands before a colon in the titles of changes and questions.
-const SORTS =
-  "fix|docs?|ci|perf|feat(?:ure)?|chore|bug(?:fix)?|tests?|build|question|refactor|note|edit|" +
-  "update|ps|todo|title|description|request|cuda|cupy|numba|nanobind|jit";
-// What only programs print: such a line is no description.
-const PRINTED = new RegExp(
-  [
-    String.raw`\w(?:error|exception|warning|interrupt)s?\b`,
-    String.raw`\b(?:error|fatal|warning|failed|traceback)[^\w\n]*[:(]`,
-    String.raw`cuda_|_error|\bfile "|\bline \d|\.(?:pyx|so|cuh?|cpp|h|dll)\b|\.py[:", ]+\d`,
-    String.raw`(?:site|dist)-packages|ignored in:|core dumped|::|\b0x[\da-f]|\w\\\w|->|^\s*={3}`,
-    String.raw`^\W*(?!(?:${SORTS})\b)[\w.]+ ?: |^\s*[\w.]+\([^()]*\)\W*$`,
-    String.raw`^\s*(?:return|import|def|class|@\w|\w+ =) `,
-  ].join("|"),
-  "i",
-);
-// Words that say that a text is about Python on a GPU.
-const ABOUT = new RegExp(
-  [
-    String.raw`\bkernels?\b|内核|核函数|显存|\b(?:u?int(?:8|16|32|64)|float(?:16|32|64))\b`,
-    String.raw`\b(?:gpus?|cuda|nvrtc|nvidia|ptx|cudart|pinned|h2d|d2h|dlpack)\b`,
-  ].join("|"),
-);
-// Names of what the book is not about.
-const OTHERS = new RegExp(
-  String.raw`\b(?:(?:py)?torch|tensorflow|keras|jax|triton|pycuda|julia|cudf|xgboost|scipy|` +
-    String.raw`sklearn|pandas|polars|dpnp|opencl|opencv|rocm|tensorrt|vllm|onnx\w*|matplotlib)\b`,
 );
 // Words that name a library, and say no more.
 const LIBRARY = new Set(["cupy", "cupyx", "numba", "numpy", "scipy", "cuda-python()"]);

@@ -85,6 +85,7 @@ class Fault:
     remains: str = ""
     absent: str = ""
     by_design: bool = False
+    capability: str = ""  # compute capabilities of the GPUs that can have it
     installs: dict[str, str] = field(default_factory=dict)  # what to do in a host, by its id
 
 

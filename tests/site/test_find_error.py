@@ -21,10 +21,8 @@ def pastes(name):
 
 FORMS = pastes("forms")
 PLACES = FORMS["places"]
-SEARCH = (
-    "texts => texts.map(text => Object.fromEntries(match(BOOK, text).map(one => [one.case.number, "
-    "one.sure])))"
-)
+SEARCH = """texts => texts.map(text =>
+  Object.fromEntries(match(BOOK, read(BOOK, text)).map(one => [one.case.number, one.sure])))"""
 
 
 @pytest.fixture(scope="module")
@@ -116,23 +114,15 @@ def test_an_unsupported_toolchain_leads_to_case_08_alone(find):
     assert len(texts) >= 15 and all(list(cases) == ["08"] for cases in find(texts))
 
 
-SOUNDS = "texts => texts.map(text => sounds(BOOK, text).map(one => one.case.number))"
+NEAREST = "texts => texts.map(text => nearest(BOOK, read(BOOK, text)).map(one => one.case.number))"
 
 
-def test_plain_words_lead_to_the_case_that_sounds_like_it(find, engine):
+def test_plain_words_lead_to_the_case_that_is_most_like_it(find, engine):
     words = pastes("words")["cases"]
     assert not any(find(words))  # no message says them
-    found = engine(SOUNDS, list(words))
+    found = engine(NEAREST, list(words))
     assert [cases[:1] for cases in found] == [[number] for number in words.values()]
-    assert max(map(len, found)) <= 3
-
-
-def test_what_programs_print_and_common_words_sound_like_no_case(engine):
-    posted = [paste["text"] for paste in pastes("unrelated")]
-    lines = [line for text in posted for line in text.splitlines()]
-    texts = [*posted, *lines, *pastes("everyday").splitlines(), *pastes("words")["others"]]
-    found = engine(SOUNDS, texts)
-    assert not [pair for pair in zip(texts, found, strict=True) if pair[1]]
+    assert {len(cases) for cases in found} == {3}
 
 
 def test_words_that_come_from_nowhere_else_are_sure(find):
@@ -160,7 +150,7 @@ def test_an_error_with_many_causes_gets_its_usual_cause(engine):
     posted = [paste for name in ("found", "unrelated") for paste in pastes(name)]
     wanted = [paste for paste in posted if "answer" in paste]
     texts = [paste["text"] for paste in wanted]
-    found = engine("texts => texts.map(text => general(BOOK, text)?.id)", texts)
+    found = engine("texts => texts.map(text => general(BOOK, read(BOOK, text))?.id)", texts)
     assert len(wanted) >= 30 and found == [paste["answer"] for paste in wanted]
     assert {paste["answer"] for paste in wanted} == {one["id"] for one in engine("BOOK.general")}
 
@@ -193,14 +183,12 @@ def test_a_card_behind_frames_of_others_is_never_sure(find, engine, package):
     assert not sure(find, [f"{frame}\n{one}" for one in words])
 
 
-def test_what_stands_beside_a_case_or_has_a_condition_is_never_sure(find, engine):
+def test_what_has_a_condition_is_never_sure(find, engine):
     frame = PLACES["Linux"].format("numba/cuda")
-    beside = "TypeError: _LaunchConfiguration.__call__() got an unexpected keyword argument 'flag'"
-    assert find([f"{frame}\n{beside}"]) == [{"01": False}]
     wordings = [one for chapter in load() for one in chapter.sidecar.get("wordings", ())]
     conditional = [f"{frame}\n{one['text']}" for one in wordings if "if" in one]
-    script = """texts => texts.flatMap(text => match(BOOK, text)).flatMap(({ messages }) =>
-      messages.filter(({ message, sure }) => sure && message.condition))"""
+    script = """texts => texts.flatMap(text => match(BOOK, read(BOOK, text))).flatMap(
+      ({ messages }) => messages.filter(({ message, sure }) => sure && message.condition))"""
     assert conditional and engine(script, conditional) == []
 
 
@@ -263,22 +251,37 @@ def test_a_line_that_breaks_off_is_enough(find):
     ) == [{"01": False}, {}]
 
 
-PERFORM = """text => { const start = performance.now(), short = shorten(text);
-  match(BOOK, short); sounds(BOOK, short); nearest(BOOK, short);
+PERFORM = """text => { const start = performance.now(), paste = read(BOOK, text);
+  match(BOOK, paste); nearest(BOOK, paste);
   return performance.now() - start; }"""
 
 
 @pytest.mark.parametrize("part", ["cupy kernel crashes ", "> > ", "a line about a kernel\n", "_"])
-def test_a_megabyte_takes_little_longer_than_a_page(engine, part):
-    """26 times the text; what is left of both by `shorten` is of one size."""
+def test_a_megabyte_takes_no_longer_by_letter_than_a_page(engine, part):
+    """26 times the text takes at most as many times as long; most of it is only searched."""
     page, megabyte = (part * (size // len(part)) for size in (40_000, 2**20))
     seconds = [min(engine(PERFORM, text) for _ in range(3)) for text in (page, megabyte)]
-    assert seconds[1] < 8 * seconds[0], seconds
+    assert seconds[1] < 26 * seconds[0], seconds
+
+
+def test_a_message_in_the_middle_of_a_long_log_is_found(find, engine):
+    """Where the paste alone is found by a frame or by words that nothing else says."""
+    line = "2026-11-28 10:00:00,123 INFO step 12345 loss 0.123, 987 images a second\n"
+    numbers = {chapter.name[:2] for chapter in load()}
+    posted = [one for one in pastes("found") if one["case"] in numbers]
+    alone = find(one["text"] for one in posted)
+    known = [
+        (one["case"], line * 1500 + one["text"] + "\n" + line * 1500)
+        for one, found in zip(posted, alone, strict=True)
+        if found.get(one["case"])
+    ]
+    assert len(known) >= 40 and not missed(find, known)
+    assert engine("text => read(BOOK, text).skipped", known[0][1]) > 1000
 
 
 @pytest.mark.parametrize("text", [">>>", "#", "E", "INFO:", "[1]:", "> > >", ">>>\n>>>"])
 def test_what_stands_before_lines_is_nothing_alone(find, engine, text):
-    assert engine("text => empty(text)", text) and find([text]) == [{}]
+    assert engine("text => empty(read(BOOK, text))", text) and find([text]) == [{}]
 
 
 def test_names_on_windows_are_those_of_linux(engine):
@@ -293,14 +296,14 @@ def test_names_on_windows_are_those_of_linux(engine):
 
 def test_functions_of_the_reader_are_no_frames(engine):
     texts = ["def nb_function(x):", "nb_func_vectorcall_complex at nb_func.cpp:812"]
-    found = engine("texts => texts.map(text => libraries(BOOK, text))", texts)
+    found = engine("texts => texts.map(text => libraries(BOOK, read(BOOK, text)))", texts)
     assert found == [[], ["nanobind"]]
 
 
 def test_each_answer_is_found_and_no_case_is_claimed(find, engine):
     """By messages as they were posted or printed."""
     posted = pastes("answers")
-    found = engine("texts => texts.map(text => answered(BOOK, text)?.id)", list(posted))
+    found = engine("texts => texts.map(text => answered(BOOK, read(BOOK, text))?.id)", list(posted))
     assert found == list(posted.values())
     assert {*found} == {one["id"] for one in engine("BOOK.answers")}
     assert not sure(find, posted)
@@ -315,14 +318,16 @@ def test_words_in_chinese_find_their_case(engine):
         for words in fault.heard
         if re.search("[\u4e00-\u9fff]{4}", words)
     }
-    found = engine(SOUNDS, list(heard))
+    found = engine(NEAREST, list(heard))
     assert heard and [cases[:1] for cases in found] == [[number] for number in heard.values()]
 
 
 def test_the_nearest_is_named_where_nothing_fits(engine):
-    script = "texts => texts.map(text => nearest(BOOK, text).map(one => one.case.number))"
+    script = (
+        "texts => texts.map(text => nearest(BOOK, read(BOOK, text)).map(one => one.case.number))"
+    )
     near, none = engine(script, ["strange labels after zoom of an image", "Killed"])
-    assert "46" in near and len(near) <= 2 and none == []
+    assert near[0] == "46" and len(near) == 3 and none == []
 
 
 def test_a_library_decides_between_same_words(find):

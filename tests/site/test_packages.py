@@ -143,3 +143,10 @@ CURE = """text => {
   const found = [...diagnose(packagesOf(text))].filter(([, status]) => status === AFFECTED);
   return cure(text, found.map(([fault]) => fault));
 }"""
+
+
+def test_an_nvjitlink_of_an_earlier_cuda_is_found(engine):
+    beside = "nvidia-cuda-runtime-cu12 12.6.77\nnvidia-nvjitlink-cu12"
+    lists = [f"{beside} {version}" for version in ("12.4.127", "12.6.85", "12.8.93")]
+    found = engine("texts => texts.map(text => olderLink(text))", lists)
+    assert found == [["12.4.127", "nvidia-cuda-runtime-cu12", "12.6.77"], None, None]

@@ -203,7 +203,6 @@ def test_a_planted_fault_is_found(found, sentence, edits):
     assert any(one.startswith(NAME) and sentence in one for one in said), "\n".join(said)
 
 
-
 @pytest.mark.parametrize("edit", [("≥ 2.0", "≥ 1.26"), ("about 2 minutes", "about 1 minute")])
 def test_a_card_that_differs_from_the_facts_is_found(found, edit):
     assert "the card is not that of the facts; run" in found(card=edit)[0]

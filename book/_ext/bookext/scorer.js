@@ -21,7 +21,7 @@ var Scorer = {
     if (!one) return score + ASIDE;
     result[1] = `${one.number} ${title}`;
     const words = letters(searched());
-    const says = ({ own, text }) => own && letters(text).includes(words);
+    const says = ({ text }) => letters(text).includes(words);
     alike ??= liken(BOOK, searched());
     const own = words.length > 5 && one.messages.some(says);
     return score + LIKE * (alike[one.href] ?? 0) + (own ? OWN : 0);

@@ -30,15 +30,12 @@ BOX = """<form class="lookup" role="search" aria-label="Find your error">
 <div class="answer" role="status" aria-live="polite"></div>
 <p id="traceback-note">It is matched in this page. Nothing that you paste leaves it.</p>
 <template><section class="finding unknown">
-<p class="fact where"><strong>Do</strong> ask where the library that raised it keeps its issues.</p>
-<p class="mark">Not in this book</p>
-<p>No message of the book fits. Bring the complete traceback, what <code>pip list</code> and
-<code>nvidia-smi</code> print, and the smallest program that shows it. The
-<a href="{doctor}">doctor</a> looks at an environment, and says which known issues affect it even
-when there is no message.</p>
-<p class="near"></p>
-<p>If you can say on which release it fails and on which it works, <a href="{report}">report it
-here</a> too: it may become a case.</p>
+<p class="mark">Say more</p>
+<p>If none of this is yours, ask in the issues of <span class="where">the library that raised
+it</span>, with the whole traceback, your <code>pip list</code> and <code>nvidia-smi</code>, and the
+smallest program that shows it. The <a href="{doctor}">doctor</a> finds known faults without a
+message. If you know a release with the problem and one without,
+<a href="{report}">report it here</a>, too.</p>
 </section></template>
 </form>
 <script defer src="../_static/vocabulary.js"></script>
@@ -46,6 +43,7 @@ here</a> too: it may become a case.</p>
 <script defer src="../_static/prose.js"></script>
 <script defer src="../_static/packages.js"></script>
 <script defer src="../_static/cases.js"></script>
+<script defer src="../_static/machine.js"></script>
 <script defer src="../_static/environment.js"></script>
 <script defer src="../_static/errors.js"></script>
 """
@@ -155,6 +153,7 @@ def case(chapter: Chapter) -> dict[str, Any]:
             "do": fault.do,
             "heard": list(fault.heard),
             "affected": card.affected(fault),
+            **({"capability": fault.capability} if fault.capability else {}),
             "fixed": card.fixed(fault),
         }
         for fault in chapter.facts.faults
@@ -166,8 +165,16 @@ def case(chapter: Chapter) -> dict[str, Any]:
         "kind": ", ".join(chapter.facts.kind),
         "faults": faults,
         "libraries": libraries.of_chapter(chapter),
-        "messages": [asdict(message) for message in messages(chapter)],
+        "messages": [searched(message) for message in messages(chapter)],
     }
+
+
+def searched(message: Message) -> dict[str, Any]:
+    """A message as the page searches it: without most of what is empty."""
+    kept = {"said", "level", "libraries", "cells"}
+    fields = asdict(message)
+    del fields["own"]
+    return {name: value for name, value in fields.items() if value or name in kept}
 
 
 def write_data(app: Sphinx, out: Path) -> None:

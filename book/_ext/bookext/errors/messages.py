@@ -30,7 +30,7 @@ COMMON = set(
     re.findall(
         r"\w+",
         """
-a an and are argument arguments as at attribute be but by cannot class division does error
+a an and are argument arguments as at attribute be but by cannot class division does error given
 exactly expected failed for found from function given got has import in index int float instance
 is it keyword list missing module name no none nonetype not object of on or out positional range
 required str takes that the this to type types unexpected was with zero cuda cupy numpy numba
@@ -61,12 +61,11 @@ class Message:
                program may print them
     own        whether they are the case itself; else they stand beside it
     libraries  whose frames they come with: those with the fault, if a card has the message
-    wider      the other libraries of the case, which pass the same words on
+    wider      what else may print these words: the other libraries of the case, another module
     needs      whether they were raised outside of these libraries, and say nothing without them
     signal     a signal's name, where a process died by it
     condition  what must be true beside, in words
     compiler   whether a compiler says it: then the source must be the library's
-    anybody    whether the reader's own code may raise them as well
     cells      as (number, section) the cells that show it
     link       where it was seen elsewhere
     fault      id of the fault whose card has it, if any
@@ -83,7 +82,6 @@ class Message:
     signal: str = ""
     condition: str = ""
     compiler: bool = False
-    anybody: bool = False
     cells: list[tuple[int, str]] = field(default_factory=list)
     link: str = ""
     fault: str = ""
@@ -123,8 +121,11 @@ def messages(chapter: Chapter) -> list[Message]:
             if home := [name for name in libraries.named(packages) if name in message.libraries]:
                 message.wider = [name for name in message.libraries if name not in home]
                 message.libraries = home
-        if module := MODULE.search(message.text):  # anybody's code may ask for what it lacks
-            message.anybody = not libraries.of_packages(module.groups())
+        if module := MODULE.search(message.text):
+            if not libraries.of_packages(
+                module.groups()
+            ):  # anybody's code may ask for what it lacks
+                message.wider = [*message.wider, module[1]]
     return list(found.values())
 
 
