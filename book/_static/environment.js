@@ -56,7 +56,9 @@ function mixed(text) {
   const [older, name, version] = olderLink(text) ?? [];
   if (!older) return [];
   const one = BOOK.cases.find(({ number }) => number === "54");
-  const sentence = `nvidia-nvjitlink-cu12 ${older} is older than ${name} ${version}, so cuSPARSE may not load. `;
+  const sentence =
+    `nvidia-nvjitlink-cu12 ${older} is older than ${name} ${version}, ` +
+    "so cuSPARSE may not load. ";
   return [
     act(Object.values(one.faults)[0].do, ""),
     element("p", "", sentence, link(one.href, "Case 54")),

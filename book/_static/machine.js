@@ -15,9 +15,15 @@ const MODELS = [
   [/\b(?:G?B[23]00)\b/i, 10.0],
   [/\b(?:RTX 50\d0|RTX PRO \d000)\b/i, 12.0],
 ];
-const CAPABILITY = /(?:capability|\bcc)\W{1,3}(?:\(?major\W+)?(\d{1,2})\.(\d)\b|\b(?:sm|compute)_(\d{1,2})(\d)a?\b/i;
-const NAMED =
-  /\b(numba-cuda-mlir|numba-cuda|numba|cupy(?:-cuda1\dx)?|numpy|nanobind|cuda-core|cuda-bindings)\b[ =:v]{1,4}(\d+(?:\.\d+)+)/gi;
+const CAPABILITY = new RegExp(
+  String.raw`(?:capability|\bcc)\W{1,3}(\d{1,2})\.(\d)\b|\b(?:sm|compute)_(\d{1,2})(\d)a?\b`,
+  "i",
+);
+const NAMED = new RegExp(
+  String.raw`\b(numba(?:-cuda(?:-mlir)?)?|cupy(?:-cuda1\dx)?|numpy|nanobind|` +
+    String.raw`cuda-(?:core|bindings))\b[ =:v]{1,4}(\d+(?:\.\d+)+)`,
+  "gi",
+);
 
 // The compute capability that a paste shows, by number or by the model of a GPU, with the words
 // that say so; undefined where it shows none, or several that differ.
@@ -35,7 +41,9 @@ function capabilityOf(paste) {
 
 // Whether a compute capability lies in a range such as "<7.5" or ">=10.0".
 const within = (capability, range) =>
-  range.startsWith("<") ? capability < Number(range.slice(1)) : capability >= Number(range.slice(2));
+  range.startsWith("<")
+    ? capability < Number(range.slice(1))
+    : capability >= Number(range.slice(2));
 
 // The releases that a paste names, {package: version}.
 const releasesIn = paste =>

@@ -82,7 +82,8 @@ function wanted(book) {
       .map(letters)
       .reduce((one, other) => (other.length > one.length ? other : one), "");
   const parts = book.cases.flatMap(({ messages }) => messages.map(longest));
-  const patterns = [...book.general, ...(book.answers ?? [])].map(({ seen, words }) => seen || words);
+  const entries = [...book.general, ...(book.answers ?? [])];
+  const patterns = entries.map(({ seen, words }) => seen || words);
   return {
     parts: [...new Set(parts)].filter(part => part.length > 11),
     pattern: new RegExp(patterns.join("|"), "gi"),
@@ -329,9 +330,9 @@ const general = (book, paste) =>
 const answered = (book, paste) =>
   book.answers?.find(({ seen }) => new RegExp(seen, "i").test(paste.shown));
 
-// The cases that a paste fits: `[{ case, sure, messages: [{ message, by }] }]`. That is the sure one
-// alone, or candidates: those by a card first, and for a general error only those, and one of which
-// the paste is the last line. What says no more than a general error is never sure.
+// The cases that a paste fits: `[{ case, sure, messages: [{ message, by }] }]`. That is the sure
+// one alone, or candidates: those by a card first, and for a general error only those, and one of
+// which the paste is the last line. What says no more than a general error is never sure.
 function match(book, paste) {
   if (!paste.shown.trim()) return [];
   const error = general(book, paste)?.id;

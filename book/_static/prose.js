@@ -130,7 +130,8 @@ function spelling(book) {
   const faults = indexed(book).faults.map(({ case: one, fault }) => {
     const said = one.messages.filter(message => one.faults[message.fault] === fault);
     const texts = [one.title, fault.see, ...(fault.heard ?? []), fault.do];
-    return { case: one, fault, count: grams([...texts, ...said.map(({ text }) => text)].join("\n")) };
+    const count = grams([...texts, ...said.map(({ text }) => text)].join("\n"));
+    return { case: one, fault, count };
   });
   const common = new Map();
   for (const { count } of faults)

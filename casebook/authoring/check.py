@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from casebook import chapters
-from casebook.authoring import publish
+from casebook.authoring import contents, publish
 from casebook.authoring.checks import problems
 from casebook.cells.repository import notebooks
 from casebook.chapters import installs
@@ -19,6 +19,8 @@ def check(names: Sequence[str]) -> int:
         found.append(
             f"{numbers.count(number)} chapters have the number {number}; rename all but one"
         )
+    if not any(map(unreadable, books)):
+        found += contents.differences(books)
     if not names and not any(map(unreadable, books)):
         found += publish.table_differences()
         found += installs.leftovers(books)

@@ -5,11 +5,10 @@ from pathlib import Path
 
 from casebook.authoring import publish
 from casebook.cells.repository import ROOT
-from casebook.chapters import Chapter
+from casebook.chapters import load
 from casebook.errors import WrongUse
 
 TEMPLATE = Path(__file__).with_name("template.ipynb")
-CAPTION = "Crashes, hangs and full memory"  # of the template's kind
 
 
 def new(slug: str) -> int:
@@ -28,16 +27,11 @@ def new(slug: str) -> int:
     if other := next((stem for stem in taken.values() if stem[3:] == name), ""):
         raise WrongUse(f"the name {name} is taken by {other}")
     path = folder / f"{number}-{name}.ipynb"
-    toc = with_chapter((ROOT / "_toc.yml").read_text("utf-8"), f"notebooks/{path.stem}")
     path.with_suffix(".yml").write_text(TEMPLATE.with_suffix(".yml").read_text("utf-8"), "utf-8")
     path.write_text(TEMPLATE.read_text("utf-8").replace('"new-', f'"{name}-'), "utf-8")
-    (ROOT / "_toc.yml").write_text(toc, "utf-8")
-    chapter = Chapter(path)
-    chapter.notebook.cells[0].source = publish.with_card(chapter)
-    chapter.write()
+    list(publish.publish(load()))
     print(
-        f"notebooks/{path.name}, its .yml, and a line in _toc.yml under {CAPTION!r}: move it if "
-        f"the case is of another kind.\n"
+        f"notebooks/{path.name}, its .yml, and a line in _toc.yml.\n"
         f"Next: edit both files, then `casebook pin {number}`, `casebook facts`, "
         f"`casebook execute {number}`, `casebook check {number}`."
     )
@@ -50,11 +44,3 @@ def free_number(taken: dict[str, str]) -> str:
     if highest == 99:
         raise WrongUse("all numbers to 99 are taken: name a free one, as in 42-lost-stream")
     return f"{highest + 1:02}"
-
-
-def with_chapter(toc: str, name: str) -> str:
-    """The text of _toc.yml with one more chapter, the last under CAPTION."""
-    part = re.compile(rf'(  - caption: "?{CAPTION}"?\n    chapters:\n(?:      .*\n)*)')
-    if not part.search(toc):
-        raise WrongUse(f"_toc.yml has no caption {CAPTION!r}: add the line {name} by hand")
-    return part.sub(lambda found: f"{found[1]}      - file: {name}\n", toc, count=1)

@@ -1,7 +1,7 @@
 """`casebook facts`: what is written from the facts of all cases.
 
-That is the card in the first cell of each notebook, between two comments, and the table in
-casebook/doctor.py, a text. `check` compares both with the facts.
+That is the card in the first cell of each notebook, between two comments, the table in
+casebook/doctor.py, a text, and the chapters in _toc.yml. `check` compares them with the facts.
 """
 
 import json
@@ -12,6 +12,7 @@ from typing import Any
 
 from packaging.specifiers import SpecifierSet
 
+from casebook.authoring import contents
 from casebook.cells.repository import ROOT
 from casebook.chapters import Chapter, load
 from casebook.chapters.card import BEGIN, CARD, END, card
@@ -113,10 +114,14 @@ def publish(chapters: list[Chapter]) -> Iterator[Path]:
             chapter.notebook.cells[0].source = first
             chapter.write()
             yield chapter.path
-    text = DOCTOR.read_text("utf-8")
-    if (written := with_table(chapters, text)) != text:
-        DOCTOR.write_text(written, "utf-8")
-        yield DOCTOR
+    written = {
+        DOCTOR: with_table(chapters, DOCTOR.read_text("utf-8")),
+        contents.TOC: contents.with_chapters(contents.TOC.read_text("utf-8"), chapters),
+    }
+    for path, text in written.items():
+        if path.read_text("utf-8") != text:
+            path.write_text(text, "utf-8")
+            yield path
 
 
 def card_differences(chapter: Chapter) -> Iterator[str]:

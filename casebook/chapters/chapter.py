@@ -59,6 +59,11 @@ class Chapter(notebook.Notebook):
         """The whole of NN-name.yml."""
         return self.facts.raw
 
+    @property
+    def long(self) -> bool:
+        """Whether it is a chapter, with exercises; others are short cases."""
+        return self.name < "10"
+
     def needs(self) -> str:
         """What a run takes: cells with a GPU, what the facts add, the minutes of the receipt."""
         gpu = sum(cell.needs_gpu for cell in self.cells)

@@ -90,6 +90,22 @@ other  1.2 ms
 === code hide-input
 drawing()
 === text
+## Without a GPU
+
+The same.
+
+## Why it happens
+
+So it is.
+
+## The fix
+
+Another release.
+
+## Still biting
+
+It does.
+
 ## What the article said
 
 | Claim | Verdict | Where |

@@ -10,6 +10,7 @@ from casebook.authoring.checks.card import card_problems
 from casebook.authoring.checks.code import code_problems
 from casebook.authoring.checks.evidence import evidence_problems
 from casebook.authoring.checks.exercises import exercise_problems
+from casebook.authoring.checks.form import form_problems
 from casebook.authoring.checks.page import page_problems
 from casebook.authoring.checks.prose import prose_problems
 from casebook.authoring.checks.versions import version_problems
@@ -25,6 +26,7 @@ def install_problems(chapter: Chapter) -> Iterator[str]:
 
 CHECKS = (
     card_problems,
+    form_problems,
     page_problems,
     code_problems,
     prose_problems,
@@ -36,7 +38,7 @@ CHECKS = (
 )
 
 
-def form_problems(chapter: Chapter) -> Iterator[str]:
+def identity_problems(chapter: Chapter) -> Iterator[str]:
     """Cells that no other check could tell apart, and probes of cells that are not there."""
     ids = [node.get("id") for node in chapter.notebook["cells"]]
     if not ids:
@@ -59,7 +61,7 @@ def form_problems(chapter: Chapter) -> Iterator[str]:
 
 def problems(chapter: Chapter) -> list[str]:
     """Sentences about a chapter; about its facts or rows alone, where these cannot be read."""
-    if wrong := list(form_problems(chapter)):
+    if wrong := list(identity_problems(chapter)):
         return [f"{chapter.name}{problem}" for problem in wrong]
     try:
         _ = chapter.facts

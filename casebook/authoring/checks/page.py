@@ -21,7 +21,7 @@ WORDS = {"chapter": 4500, "short case": 1400}  # without the card
 
 def page_problems(chapter: Chapter) -> Iterator[str]:
     texts = [cell.source for cell in chapter.notebook.cells if cell.cell_type == "markdown"]
-    kind = "chapter" if chapter.name < "10" else "short case"
+    kind = "chapter" if chapter.long else "short case"
     yield from too_long(kind, CARD.sub("", "\n".join(texts)))
     yield from sections_without_gpu(chapter)
     second = "".join(cell.source for cell in chapter.notebook.cells[1:2])

@@ -121,11 +121,11 @@ def messages(chapter: Chapter) -> list[Message]:
             if home := [name for name in libraries.named(packages) if name in message.libraries]:
                 message.wider = [name for name in message.libraries if name not in home]
                 message.libraries = home
-        if module := MODULE.search(message.text):
-            if not libraries.of_packages(
-                module.groups()
-            ):  # anybody's code may ask for what it lacks
-                message.wider = [*message.wider, module[1]]
+        module = MODULE.search(message.text)
+        if module and not libraries.of_packages(
+            module.groups()
+        ):  # anybody may ask for what it lacks
+            message.wider = [*message.wider, module[1]]
     return list(found.values())
 
 

@@ -1,0 +1,54 @@
+"""The form that all chapters share: their sections, the first cell, Markdown, environments."""
+
+import re
+from collections.abc import Iterator
+
+from casebook.chapters import Chapter
+
+HEADINGS = [
+    "If you have this now",
+    "The symptom",
+    "Without a GPU",
+    "Why it happens",
+    "The fix",
+    "What it costs",
+    "Still biting",
+    "What the article said",
+    "Exercises",
+    "How we know",
+    "References",
+]
+COSTS = {"What it costs"}  # a page may leave it out
+SHORT = {*COSTS, "Still biting", "What the article said", "Exercises"}  # a short case, these too
+ALIKE = {"Exercise": "Exercises", "What the threads said": "What the article said"}
+CELLS = 20  # of a short case
+
+
+def form_problems(chapter: Chapter) -> Iterator[str]:
+    texts = [cell.source for cell in chapter.notebook.cells if cell.cell_type == "markdown"]
+    yield from section_problems(chapter, "\n\n".join(texts))
+    if any(re.search(r"(?m)^(```\{|:::|\{[a-z]+\}`)", text) for text in texts):
+        yield ": MyST directives and roles show as text on Colab; write plain Markdown"
+    if [cell.number for cell in chapter.cells if "setup" in cell.tags] != [1]:
+        yield ": its first code cell, and no other, is the setup cell; copy that of another chapter"
+    if not chapter.long and len(chapter.cells) > CELLS + 1:
+        yield f": {len(chapter.cells)} code cells, but a short case has at most {CELLS + 1}"
+    ranges: dict[tuple[str, ...], set[str]] = {}
+    for header in chapter.headers(gpu=True):
+        ranges.setdefault(tuple(sorted(header.dependencies)), set()).add(header.requires_python)
+    if any(len(found) > 1 for found in ranges.values()):
+        yield ": two environments have the same pins and another requires-python; make them one"
+
+
+def section_problems(chapter: Chapter, text: str) -> Iterator[str]:
+    """Headings that the book does not have, that are missing, or that stand in another order."""
+    found = [ALIKE.get(name, name) for name in re.findall(r"(?m)^## (.+)$", text)]
+    for name in found:
+        if name not in HEADINGS:
+            yield f": no chapter has a section {name!r}; there are {', '.join(HEADINGS)}"
+    for name in HEADINGS:
+        if name not in found and name not in (COSTS if chapter.long else SHORT):
+            yield f": it has no section {name!r}"
+    known = [name for name in found if name in HEADINGS]
+    if known != sorted(known, key=HEADINGS.index) or len(known) > len(set(known)):
+        yield f": its sections stand in another order than {', '.join(HEADINGS)}"
