@@ -14,11 +14,11 @@ from typing import Any
 
 from IPython.display import display
 
+from casebook.cells.class_cell import for_class
 from casebook.cells.hashes import of_outputs
 from casebook.cells.header import Header
 from casebook.cells.notebook import Notebook, gpus_of
 from casebook.cells.repository import ROOT
-from casebook.cells.untold import untold
 from casebook.errors import HeaderError, WrongUse
 
 MARK = 'data-casebook="stored"'
@@ -96,7 +96,7 @@ def same(one: str, other: str) -> bool:
 
 
 def lines(source: str) -> list[str]:
-    return [text.rstrip() for text in untold(source).strip().splitlines()]
+    return [text.rstrip() for text in for_class(source).strip().splitlines()]
 
 
 def frame(outputs: list[dict[str, Any]], title: str) -> dict[str, str]:

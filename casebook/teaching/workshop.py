@@ -14,9 +14,9 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from casebook.cells.class_cell import for_class
 from casebook.cells.line import without_match
 from casebook.cells.repository import ROOT
-from casebook.cells.untold import untold
 from casebook.chapters import CLAIMS, KERNEL, Chapter, first, load
 from casebook.chapters.questions import NEXT, QUESTION, RESULT
 from casebook.errors import CasebookError
@@ -47,7 +47,7 @@ def unsolved(notebook: NotebookNode) -> NotebookNode:
             cell.outputs, cell.execution_count = [], None
             tags = cell.metadata.get("tags", [])
             theirs = "exercise" in tags or "check" in tags
-            cell.source = without_match(cell.source) if theirs else untold(cell.source)
+            cell.source = without_match(cell.source) if theirs else for_class(cell.source)
             if "check" in tags:
                 cell.source = encoded(cell.source)
         kept.append(cell)
