@@ -58,7 +58,7 @@ def test_a_page_names_threads_commands_and_counts_that_are_right(page):
     for code in re.findall(r"(?s)```.*?```|`[^`]+`|(?m:^    .*$)", re.sub(r"\s+# .*", "", text)):
         named = {*re.findall(r"\bmake ([a-z]+)", code)} - {*targets}
         assert not named, f"{code}: no such target"
-        for line in re.findall(r"(?m)(?:^`?|bin/)casebook ([a-z][^`\n|>]*)", code):
+        for line in re.findall(r"(?m)(?:^`?|bin/|-m )casebook ([a-z][^`\n|>]*)", code):
             assert understood(line), f"casebook {line}: no such command or argument"
     for count in re.findall(r"(\d+) cases", text):
         assert int(count) == len(BOOKS), f"there are {len(BOOKS)} cases, not {count}"
