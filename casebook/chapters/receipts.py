@@ -103,6 +103,8 @@ def receipt_problems(chapter: Chapter) -> Iterator[str]:
     for name in receipt.get("pending", []):
         if name not in cells or not cells[name].needs_gpu or cells[name].node.outputs:
             yield f": the receipt calls {name} pending, which is no GPU cell without an output"
+        elif cells[name].gpus <= receipt.get("gpus", 1):
+            yield f": the receipt calls {name} pending, but the machine of the run had its GPUs"
     for one in receipt.get("confirmed", []):
         if one["code"] != code(chapter):
             yield (

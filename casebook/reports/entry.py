@@ -22,6 +22,7 @@ from casebook.cells.header import Header, from_table
 from casebook.cells.repository import ROOT
 from casebook.chapters.facts import Loader
 from casebook.errors import CasebookError, HeaderError, WrongUse
+from casebook.execution.modules import imported
 
 PLACE = Path("book", "found")  # for messages
 FOLDER = ROOT / PLACE
@@ -90,9 +91,14 @@ class Entry:
         entry = cls(file.stem, **table)
         if entry.program:
             try:
-                entry.header()
+                dependencies = entry.header().dependencies
             except HeaderError as error:
                 raise CasebookError(f"{place}: {error}") from None
+            if not any(pin.partition("==")[2] in entry.versions for pin in dependencies):
+                raise CasebookError(f"{place}: versions: it names no release that is pinned")
+            if helpers := imported(entry.program):
+                names = ", ".join(helpers)
+                raise CasebookError(f"{place}: program: a reader does not have {names}")
         return entry
 
     def header(self, pin: str = "") -> Header:

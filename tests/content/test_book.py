@@ -45,6 +45,7 @@ def understood(line):
     return all(number <= len(book.cells) for book in books)
 
 
+OTHER_FILES = {"program.py", "report.py", "doctor.py", "mine.py"}  # the reader has them
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "book").glob("*.md"))]
 
 
@@ -54,6 +55,8 @@ def test_a_page_names_threads_commands_and_counts_that_are_right(page):
     text = page.read_text("utf-8")
     for words, target in LINK.findall(text):
         assert not list(thread_problems(words, target))
+    for path in re.findall(r"\bpython (\w[\w/.-]+\.py)\b|/(notebooks/[\w.-]+\.ipynb)", text):
+        assert (ROOT / "".join(path)).exists() or "".join(path) in OTHER_FILES, path
     targets = re.findall(r"(?m)^([a-z]+):", (ROOT / "Makefile").read_text())
     for code in re.findall(r"(?s)```.*?```|`[^`]+`|(?m:^    .*$)", re.sub(r"\s+# .*", "", text)):
         named = {*re.findall(r"\bmake ([a-z]+)", code)} - {*targets}

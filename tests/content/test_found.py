@@ -22,7 +22,7 @@ title: One is two
 project: cupy
 kind: bug
 harm: numbers
-versions: cupy 14.2.0
+versions: numpy 2.2.6
 about: It is.
 expected: One.
 known: None found.
@@ -91,6 +91,8 @@ def test_an_issue_has_every_heading_of_the_template_and_the_whole_program(entry)
         ("harm: numbers", "harm: numbers\nharm: hang", "the key 'harm' stands twice"),
         ("# Python >=3.11,<3.14: ", "# ", "a program begins with its pins"),
         ("numpy==2.2.6", "numpy>=2", "numpy"),
+        ("numpy==2.2.6", "numpy==2.2.5", "it names no release that is pinned"),
+        ("print(", "import again\n  print(", "a reader does not have again"),
         ("right: |\n  1\n", "", "'right' is a"),
     ],
 )
