@@ -44,6 +44,7 @@ COMPILER = re.compile(
 )
 MODULE = re.compile(r"module '(\w+)[\w.]*' has no attribute")
 # Words of Python and of CUDA, which any library may pass on.
+SHORT = 10  # letters of a message that are too few to be searched without its type
 VAGUE = re.compile(
     r"object has no attribute|^got an unexpected|an exception set|"
     r"CUDA_ERROR_|cudaError[A-Z]|NoneType"
@@ -121,6 +122,8 @@ def messages(chapter: Chapter) -> list[Message]:
             if home := [name for name in libraries.named(packages) if name in message.libraries]:
                 message.wider = [name for name in message.libraries if name not in home]
                 message.libraries = home
+        if len(re.sub("[^A-Za-z]", "", message.said)) < SHORT:
+            message.said = message.text
         module = MODULE.search(message.text)
         if module and not libraries.of_packages(
             module.groups()
