@@ -51,7 +51,7 @@ class Found(SphinxDirective):
         section += self.parse_text_to_nodes(text(entry, run, others))
         if entry.case:
             section += proof(self, entry, chapters[entry.case])
-        if entry.program and entry.kind in ("bug", "known"):
+        if entry.program and entry.kind == "bug":
             project = PROJECTS.get(entry.project, entry.project)
             said = escape(issue(entry, run))
             section += notebook.html(ISSUE.format(name=entry.name, project=project, text=said))
