@@ -9,6 +9,7 @@ import pytest
 import yaml
 from helpers import cell
 
+from casebook.authoring.checks.form import HEADINGS
 from casebook.authoring.execute import execute
 from casebook.authoring.publish import with_card
 from casebook.chapters import Chapter
@@ -30,7 +31,8 @@ FACTS = {
 }
 NOW = (
     "## If you have this now\n\n```bash\npip install numpy\n```\n\n"
-    "See [numpy #1](https://github.com/numpy/numpy/issues/1)."
+    "See [numpy #1](https://github.com/numpy/numpy/issues/1).\n\n"
+    + "\n\n".join(f"## {name}\n\nText." for name in HEADINGS if name != "If you have this now")
 )
 FIRST = "# A title\n\nA sentence.\n\n<!-- card: -->\n\n<!-- end of the card -->"
 SOURCES = [
@@ -59,6 +61,7 @@ def write_chapter(folder: Path, sources: Sequence[str]) -> Chapter:
     for number, node in enumerate(cells):
         node.id = f"cell-{number}"
     cells.insert(1, nbformat.v4.new_markdown_cell(NOW, id="now"))
+    cells[2].metadata.tags = ["setup"]
     cells[-1].metadata.tags = ["nbval-ignore-output"]
     path = folder / "09-example.ipynb"
     path.with_suffix(".yml").write_text(yaml.safe_dump(FACTS))
