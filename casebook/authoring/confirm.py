@@ -63,7 +63,7 @@ def confirm_one(path: Path, found: Gpu) -> Confirmation:
     """Run a chapter and store its confirmation. Raises CasebookError, and then stores nothing."""
     book = chapters.at(path)
     if not book.receipt or any(receipts.receipt_problems(book)):
-        raise CasebookError("its receipt is stale or missing; `make execute` comes first")
+        raise CasebookError("its receipt is stale or missing; `casebook execute` comes first")
     if book.receipt["gpu"] == found.name:
         raise CasebookError(f"its outputs come from an {found.name}; `pytest` compares them")
     _, skipped = run(Chapter(book.path))

@@ -102,9 +102,19 @@ def with_table(chapters: list[Chapter], text: str) -> str:
 
 def command() -> int:
     """Write what is written from the facts of all chapters; print the files that changed."""
+    before = cures(DOCTOR.read_text("utf-8"))
     for path in publish(load()):
         print(path.relative_to(ROOT))
+    for name, cure in cures(DOCTOR.read_text("utf-8")).items():
+        if before.get(name, cure) != cure:
+            print(f"{name}, what to do:\n  was: {before[name]}\n  is:  {cure}")
     return 0
+
+
+def cures(text: str) -> dict[str, str]:
+    """What the doctor's table says to do about each fault: an author reads what changed."""
+    cases = json.loads(TABLE.search(text)[0].split('"""', 1)[1][1:-3].strip())["cases"]  # type: ignore[index]
+    return {case["name"]: case["fix"] for case in cases}
 
 
 def publish(chapters: list[Chapter]) -> Iterator[Path]:

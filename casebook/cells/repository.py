@@ -34,14 +34,14 @@ def remedy() -> str:
 
 
 def notebooks(names: Sequence[str] = ()) -> list[Path]:
-    """Paths of the chapters with these names (`01-default-arguments` or `01`), or of all, in order.
+    """Paths of the chapters with these names (`01-default-arguments`, `01` or `1`), or of all.
 
     Raises WrongUse for a name that no chapter has.
     """
+    names = [f"{name:0>2}-" if name.isdigit() else name for name in names]
     paths = sorted((ROOT / "notebooks").glob("*.ipynb"))
     for name in names:
         if not any(path.stem.startswith(name) for path in paths):
-            raise WrongUse(
-                f"no chapter {name!r}; there are {', '.join(path.stem for path in paths)}"
-            )
+            there = ", ".join(path.stem for path in paths)
+            raise WrongUse(f"no chapter {name.rstrip('-')!r}; there are {there}")
     return [path for path in paths if not names or path.stem.startswith(tuple(names))]

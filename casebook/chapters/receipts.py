@@ -86,7 +86,7 @@ def receipt_problems(chapter: Chapter) -> Iterator[str]:
         yield f": the receipt lacks {', '.join(missing)}"
         return
     yield from machine_problems(chapter)
-    stamps = dict(receipt["cells"])
+    stamps, remedy = dict(receipt["cells"]), run_again(chapter)
     for cell in chapter.cells:
         stamp, now = stamps.pop(cell.node.id, None), cell.stamp()
         place = f", cell [{cell.number}]"
@@ -96,7 +96,7 @@ def receipt_problems(chapter: Chapter) -> Iterator[str]:
                 "or the receipt is another notebook's"
             )
         elif stamp.split()[0] != now.split()[0]:
-            yield f"{place}: edited since the run that the receipt is for; run `make execute`"
+            yield f"{place}: edited since the run that the receipt is for; {remedy}"
         elif stamp != now:
             yield f"{place}: its stored output is not the one that the run produced"
     cells = {cell.node.id: cell for cell in chapter.cells}
@@ -123,16 +123,19 @@ def machine_problems(chapter: Chapter) -> Iterator[str]:
     if receipt["environment"] != environment(chapter):
         yield (
             ": the receipt is stale, the pins of the GPU libraries or native/ have changed since; "
-            "run `make execute`"
+            + run_again(chapter)
         )
-    yield from module_problems(receipt["modules"], modules(chapter))
+    for problem in module_problems(receipt["modules"], modules(chapter)):
+        yield f"{problem}; {run_again(chapter)}"
 
 
 def module_problems(stored: dict[str, str], now: dict[str, str]) -> Iterator[str]:
     """The helper modules that differ from those of the run."""
     for name in sorted(stored.keys() | now.keys()):
         if stored.get(name) != now.get(name):
-            yield (
-                f": the receipt is stale, the helper module {name} has changed since; "
-                "run `make execute`"
-            )
+            yield f": the receipt is stale, the helper module {name} has changed since"
+
+
+def run_again(chapter: Chapter) -> str:
+    """What to do about a stale receipt."""
+    return f"run `casebook execute {chapter.name[:2]}`"

@@ -7,7 +7,7 @@ import tokenize
 import pytest
 from helpers import ROOT
 
-BUDGET = {"tooling": 77_450, "tests": 61_250}  # in tokens
+BUDGET = {"tooling": 77_650, "tests": 61_300}  # in tokens
 LAYOUT = {
     tokenize.COMMENT,
     tokenize.DEDENT,

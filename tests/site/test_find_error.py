@@ -256,7 +256,9 @@ PERFORM = """text => { const start = performance.now(), paste = read(BOOK, text)
   return performance.now() - start; }"""
 
 
-@pytest.mark.parametrize("part", ["cupy kernel crashes ", "> > ", "a line about a kernel\n", "_"])
+@pytest.mark.parametrize(
+    "part", ["cupy kernel crashes ", "> > ", "a line about a kernel\n", "_", "3fa9"]
+)
 def test_a_megabyte_takes_no_longer_by_letter_than_a_page(engine, part):
     """26 times the text takes at most as many times as long; most of it is only searched."""
     page, megabyte = (part * (size // len(part)) for size in (40_000, 2**20))
