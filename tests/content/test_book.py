@@ -45,7 +45,7 @@ def understood(line):
     return all(number <= len(book.cells) for book in books)
 
 
-OTHER_FILES = {"program.py", "report.py", "doctor.py", "mine.py"}  # the reader has them
+OTHER_FILES = {"probe.py", "program.py", "report.py", "doctor.py", "mine.py"}  # the reader has them
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "book").glob("*.md"))]
 
 

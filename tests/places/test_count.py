@@ -83,6 +83,15 @@ def test_outputs_of_gpu_cells_are_compared_with_the_gpu_of_the_receipt_only(run,
     assert "outputs of GPU cells in 1 notebook not compared: no receipt of an NVIDIA Fake" in text
 
 
+def test_an_output_without_a_gpu_is_compared_on_every_machine(run, tmp_path):
+    write(tmp_path, "example", "NVIDIA H200")
+    book = nbformat.read(tmp_path / "example.ipynb", 4)
+    book.cells[-1].source, book.cells[-1].outputs = "print('another text')", STORED
+    nbformat.write(book, tmp_path / "example.ipynb")
+    status, text = run(NO_GPU)
+    assert (status, re.findall(r"(?m)^FAILED (\S+ \d)", text)) == (1, ["example.ipynb::cell 2"])
+
+
 def test_a_cell_that_needs_two_gpus_is_skipped_where_one_is(run, tmp_path):
     write(tmp_path, "example", "NVIDIA Fake", SAME)
     notebook = nbformat.read(tmp_path / "example.ipynb", 4)
