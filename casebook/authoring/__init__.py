@@ -1,1 +1,1 @@
-"""What only authors and teachers need."""
+"""What only authors need: writing, running and checking chapters."""

@@ -1,7 +1,7 @@
 """The book's own Sphinx extension. One feature per module or package, each with its own
 `setup(app)`.
 
-Notebooks are read through `casebook.chapters` and `casebook.cells.header` only.
+It reads the book through `casebook.chapters`, `casebook.reports` and what lies below them.
 """
 
 from sphinx.application import Sphinx

@@ -1,6 +1,6 @@
 """The rows of NN-name.versions.json: of releases that exist, of today's probes, complete.
 
-What a single row may look like is in releases/versions.schema.json, and checked when it is read.
+What a single row may look like is in chapters/versions.schema.json, and checked when it is read.
 """
 
 from collections import Counter
