@@ -126,10 +126,12 @@ def test_box_says_what_would_decide_and_whom_to_ask_and_is_used_by_keyboard(visi
     paste(page, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION: compiled with an unsupported toolchain.")
     expect(answer.locator(".finding.general > :first-child")).to_have_text(re.compile("^Do .+"))
     expect(answer.locator(".finding.general pre")).to_contain_text("pip list")
-    expect(answer.locator(".finding.general .can")).to_have_text("1 case can end so:")
+    expect(answer.locator(".finding.general .can")).to_have_text(
+        ["1 case can end so:", "Or perhaps one of these:"]
+    )
     like = answer.locator(".finding.general .like")
-    expect(like).to_have_text(re.compile(r"\? Case 08$"))
-    expect(answer.locator(".like + .fact")).to_have_text(re.compile("^Do .+"))
+    expect(like.first).to_have_text(re.compile(r"\? Case 08$"))
+    expect(answer.locator(".like + .fact").first).to_have_text(re.compile("^Do .+"))
     paste(page, "kernel with syncthreads in while never returns")
     expect(answer.locator(".mark")).to_have_text("Perhaps one of these")
     expect(answer.locator(".like").first).to_have_text(re.compile(r"\? Case 20$"))
@@ -192,7 +194,7 @@ def test_an_answer_uses_the_gpu_and_the_releases_that_a_text_names(visit):
     message = "Signature mismatch: 1 argument types given, but function takes 2 arguments"
     answer = paste(page, f"{trace}TypeError: {message}")
     expect(answer).to_contain_text("names numba-cuda 0.7.0, which this case affects")
-    log = "a line of a log that says nothing\n" * 5000
+    log = "nothing\n" * 900
     expect(paste(page, log + words + "\n" + log).locator(".skipped")).to_contain_text("were not")
 
 

@@ -130,7 +130,7 @@ def test_pages_have_colours_without_a_script_and_none_is_drawn_by_one(site, text
     assert not list(site.rglob("fontawesome.js*"))
 
 
-@pytest.mark.parametrize("name", ["index", "contributing"])
+@pytest.mark.parametrize("name", ["index", "authoring"])
 def test_example_on_a_page_does_what_it_says(name):
     source = re.search(
         r"```\{example-cell\}\n%%pinned\n(.*?)```",
