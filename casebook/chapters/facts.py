@@ -73,6 +73,7 @@ class Fault:
     id: str
     see: str
     do: str
+    proof: tuple[str, ...] | str = ()  # ids of cells that run it, or why none does
     kind: tuple[str, ...] = ()
     messages: tuple[str, ...] = ()
     affected: tuple[Releases, ...] = ()
@@ -177,7 +178,9 @@ def fault(given: dict[str, Any], kind: list[str]) -> Fault:
     )
     words = [f"{label(package)} {version}" for package, version in fixed.items()] if where else []
     beside = given.get("beside")
+    proof = given.get("proof", ())
     plain = {f.name for f in fields(Fault)} - {
+        "proof",
         "kind",
         "messages",
         "affected",
@@ -187,6 +190,7 @@ def fault(given: dict[str, Any], kind: list[str]) -> Fault:
         "beside",
     }
     return Fault(
+        proof=proof if isinstance(proof, str) else tuple(proof),
         kind=tuple(given.get("kind", kind)),
         messages=tuple(given.get("messages", ())),
         affected=releases,

@@ -7,7 +7,7 @@ import tokenize
 import pytest
 from helpers import ROOT
 
-BUDGET = {"tooling": 77_650, "tests": 61_300}  # in tokens
+BUDGET = {"tooling": 78_150, "tests": 61_400}  # in tokens
 LAYOUT = {
     tokenize.COMMENT,
     tokenize.DEDENT,

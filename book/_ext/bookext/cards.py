@@ -29,9 +29,19 @@ def style_card(app: Sphinx, tree: nodes.document) -> None:
     tree.insert(0, notebook.html(f'<p class="case-number">Case {number}</p>'))
     if table := next(tree.findall(nodes.table), None):
         table["classes"].append("case-card")
+        link_proofs(chapter, table)
         rest = table.next_node(nodes.paragraph, descend=False, siblings=True)
         if rest:
             rest["classes"].append("case-facts")
+
+
+def link_proofs(chapter: Chapter, table: nodes.table) -> None:
+    """Below what a row of the card tells to do, lead to the first cell that runs it."""
+    numbers = {cell.node["id"]: cell.number for cell in chapter.cells}
+    rows = next(table.findall(nodes.tbody)).children
+    for fault, row in zip(chapter.facts.faults, rows, strict=True):
+        if found := [numbers[name] for name in fault.proof if name in numbers]:
+            row[1][-1] += notebook.html(f'<br><a href="#cell-{found[0]}">see it run</a>')
 
 
 class Cases(SphinxDirective):

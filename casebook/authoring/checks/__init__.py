@@ -12,6 +12,7 @@ from casebook.authoring.checks.evidence import evidence_problems
 from casebook.authoring.checks.exercises import exercise_problems
 from casebook.authoring.checks.form import form_problems
 from casebook.authoring.checks.page import page_problems
+from casebook.authoring.checks.proof import proof_problems
 from casebook.authoring.checks.prose import prose_problems
 from casebook.authoring.checks.versions import version_problems
 from casebook.chapters import Chapter, evidence, installs
@@ -26,6 +27,7 @@ def install_problems(chapter: Chapter) -> Iterator[str]:
 
 CHECKS = (
     card_problems,
+    proof_problems,
     form_problems,
     page_problems,
     code_problems,
