@@ -196,7 +196,6 @@ class Cells:
 
     def __init__(self) -> None:
         self.ready: list[Header] = []
-        self.missing: dict[str, str] = {}  # why there is no Python, for a requires-python
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         for item in items:
@@ -208,6 +207,8 @@ class Cells:
         item.casebook_cell = cell
         # Seconds from a cell's end to its last output: nbval's 5 are few on a busy machine.
         item.output_timeout = 60
+        # Receipts from before 2026-11-28 have the last line below a check's "Not yet", too.
+        item.parent.sanitize_patterns[r"(?ms)(^Not yet.*)^as expected: exit status 0\n"] = r"\1"
         item.cell_num = cell.number
         # pytest has no public way to rename an item
         item._id = item._id.parse(f"{item.parent.nodeid}::cell {cell.number}")
@@ -222,15 +223,12 @@ class Cells:
         header = isinstance(item, IPyNbCell) and item.casebook_cell.header
         if not header or header in self.ready:
             return
-        if reason := self.missing.get(header.requires_python):
-            pytest.skip(reason)
         start, reported = time.monotonic(), list[str]()
         try:
             made = create.make(header, reported.append)
             if header.build:
                 build(header, made, reported.append)
         except MissingPython as error:
-            self.missing[header.requires_python] = str(error)
             pytest.skip(str(error))
         except EnvironmentFailure:
             return  # the cell says it

@@ -30,6 +30,10 @@ BUSY = (
     "down. Below is the stored output. To run the cell all the same, run it again."
 )
 AFTER = "Skipped: a measurement above was. To run this cell all the same, run it again."
+FAILED = (
+    "raise __import__('casebook.errors').errors.CasebookError("
+    "'the last cell ended with an error: first run the cell with your answer')"
+)
 MEASURES = re.compile(r"\b(?:compare|perf_counter)\(|\.claim\(")
 
 
@@ -74,7 +78,8 @@ class PinnedMagic(Magics):
         if options.out:
             self.shell.user_ns[options.out] = outcome.output
         check(header, outcome)
-        print(f"as expected: {header.expected.ending}")
+        if not re.search("(?m)^Not yet", outcome.output):  # as the check of an exercise says
+            print(f"as expected: {header.expected.ending}")
 
     pinned.__doc__ = lines.HELP
 
@@ -93,6 +98,11 @@ class PinnedMagic(Magics):
         """The folder that cells share under this name; removed when the kernel ends."""
         folder = self.folders.setdefault(name, TemporaryDirectory(ignore_cleanup_errors=True))
         return Path(folder.name)
+
+    def check_cell(self, lines: list[str]) -> list[str]:
+        """Input transformer: a check judges no answer that is older than an error."""
+        last = self.shell.last_execution_result
+        return [FAILED] if lines[:1] == ["# The check\n"] and last and not last.success else lines
 
 
 class Progress:
@@ -219,6 +229,6 @@ def load(ipython: InteractiveShell) -> None:
     # at the end: a kernel cell imports what a pinned one does
     sys.path += [str(folder) for folder in FOLDERS if str(folder) not in sys.path]
     use_style(ipython)
-    ipython.register_magics(PinnedMagic)
+    ipython.register_magics(magics := PinnedMagic(ipython))
     if gpu_cell not in ipython.input_transformers_cleanup:
-        ipython.input_transformers_cleanup.append(gpu_cell)
+        ipython.input_transformers_cleanup.extend((gpu_cell, magics.check_cell))

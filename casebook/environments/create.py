@@ -27,6 +27,8 @@ from casebook.environments.venv import Environment
 from casebook.errors import EnvironmentFailure
 
 _made: dict[tuple[str, Path | None], Environment] = {}
+# For a Python that uv could not find: several attempts to download it take half a minute.
+_tried: dict[str, dict[str, str]] = {}
 
 
 def make(header: Header, report: Report = silent, into: Path | None = None) -> Environment:
@@ -120,8 +122,10 @@ def create_venv(
 
     def venv(python: str | Path) -> Path:
         options = "--no-project", "--relocatable", "--clear", "--python", python
-        status, text = uv.run(report, "venv", *options, partial, extra=extra)
+        again = _tried.get(header.requires_python, {})
+        status, text = uv.run(report, "venv", *options, partial, extra=extra | again)
         if status:
+            _tried[header.requires_python] = {"UV_PYTHON_DOWNLOADS": "never"}
             raise uv.failure(text, header, into or cache().parent)
         return (partial / "bin" / "python").resolve()
 

@@ -88,7 +88,7 @@ def failure(text: str, header: Header, folder: Path) -> EnvironmentFailure:
     ):
         return MissingPython(
             f"no Python {header.requires_python} on this machine, and uv could not download one: "
-            "install one, then try again"
+            "install one, then try again; or restart the kernel to try the download again"
         )
     if re.search(
         r"dns error|[Nn]etwork|Failed to (fetch|download)|Could not connect|request for url", text

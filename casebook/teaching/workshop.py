@@ -18,6 +18,7 @@ from casebook.cells.class_cell import for_class
 from casebook.cells.line import without_match
 from casebook.cells.repository import ROOT
 from casebook.chapters import CLAIMS, KERNEL, Chapter, first, load
+from casebook.chapters.exercises import exercises
 from casebook.chapters.questions import NEXT, QUESTION, RESULT
 from casebook.errors import CasebookError
 
@@ -104,10 +105,12 @@ def without_verdicts(text: str) -> str:
 
 
 def command(names: Sequence[str], into: Path | None) -> int:
-    """Write the copies of chapters, and print how many."""
-    folder = into or FOLDER
-    paths = write(load(names), folder)
+    """Write the copies of chapters, and print how many, and which have nothing to grade."""
+    folder, books = into or FOLDER, load(names)
+    paths = write(books, folder)
     print(f"{len(paths)} notebooks without solutions and outputs, {FIRST} to begin: {folder}")
+    if without := ", ".join(book.name[:2] for book in books if not exercises(book)):
+        print("no exercise in", without)
     return 0
 
 

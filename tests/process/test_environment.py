@@ -155,6 +155,9 @@ def test_a_python_that_is_missing_is_named(empty_caches, monkeypatch, downloads)
     monkeypatch.setenv("UV_OFFLINE", "1")
     sentence = failure(Header("==3.8.1", ()), MissingPython)
     assert sentence.startswith("no Python ==3.8.1 on this machine, and uv could not download one")
+    monkeypatch.setattr(uv, "run", lambda *_, extra: (2, str(extra)))
+    with pytest.raises(EnvironmentFailure, match="'UV_PYTHON_DOWNLOADS': 'never'"):
+        create.make(Header("==3.8.1", ()))
 
 
 def test_uv_is_found_beside_this_python_or_on_the_path(empty_caches, monkeypatch, tmp_path):

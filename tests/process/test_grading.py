@@ -24,7 +24,7 @@ from casebook.teaching.grading import sandbox
 from casebook.teaching.grading.answers import RESTORE, YOURS, Row, restored, verdict
 from casebook.teaching.workshop import encoded, unsolved
 
-BOOKS = {book.name[:2]: book for book in chapters.load() if exercises(book)}
+BOOKS = {book.name[:2]: book for book in chapters.load()}
 
 
 def solution(number, exercise, kind="right"):
@@ -68,6 +68,7 @@ def test_a_class(tmp_path, capsys, monkeypatch):
     (room / "ida.ipynb").write_text(json.dumps({"cells": []}))
     cell = {"cell_type": "code", "source": 7, "metadata": {}}
     (room / "jan.ipynb").write_text(json.dumps({"cells": [cell]}))
+    submit(room / "jane", "21", {})
     submit(room / "kim" / ".ipynb_checkpoints", "18", {})
     (room / "anna" / "00-first.ipynb").write_text("{}")  # has no exercise
     found = grade(room, "--limit", "5")
@@ -82,6 +83,8 @@ def test_a_class(tmp_path, capsys, monkeypatch):
         ("hugo", "", "unreadable"),
         ("ida", "", "unreadable"),
         ("jan", "", "unreadable"),
+        ("jane", "", "no exercise"),
+        ("kim", "", "no notebook"),
     ]
     (says, *_) = (one["says"] for one in answers(BOOKS["01"], exercises(BOOKS["01"])[1], "wrong"))
     assert says in found[1].words
@@ -91,9 +94,9 @@ def test_a_class(tmp_path, capsys, monkeypatch):
         "printed more than 100,000 characters",
     ]
     said = capsys.readouterr().out
-    assert "8 notebooks: their code runs as " in said
-    assert "[1/8] anna/01-default-arguments.ipynb: solved, not yet, untouched\n" in said
-    assert "[6/8] hugo.ipynb: no notebook: JSONDecodeError" in said
+    assert "9 notebooks: their code runs as " in said
+    assert "[1/9] anna/01-default-arguments.ipynb: solved, not yet, untouched\n" in said
+    assert "[6/9] hugo.ipynb: no notebook: JSONDecodeError" in said
     assert "\n18-numpy-2.5, exercise 1: 2 died, 1 time, 1 missing\n" in said
     assert "\nnot graded: hugo.ipynb: no notebook: JSONDecodeError" in said
 

@@ -12,7 +12,13 @@ from nbclient import NotebookClient
 from casebook import magics
 from casebook.cells.header import read
 from casebook.environments import create, gpu
-from casebook.errors import GpuRequired, HeaderError, MissingPython, UnexpectedOutcome
+from casebook.errors import (
+    CasebookError,
+    GpuRequired,
+    HeaderError,
+    MissingPython,
+    UnexpectedOutcome,
+)
 from casebook.magics import AFTER, BUSY, NO_GPU
 
 pytestmark = pytest.mark.timeout(120)  # seconds: a script that nobody ends must not hold the suite
@@ -52,6 +58,16 @@ def test_a_cell_prints_what_its_script_prints_and_how_it_ended(shell):
     assert raised.endswith("\nValueError: six\nas expected: ValueError\n")
     late = pinned("import time; time.sleep(99)", "timeout = 0.5", "timeout-expected = true")
     assert shell(late) == "as expected: timed out after 0.5 s\n"
+    assert shell(pinned("print('Not yet: no.')")) == "Not yet: no.\n"  # the check of an exercise
+
+
+def test_a_check_does_not_judge_an_answer_from_before_an_error(shell):
+    shell("answer = 1")
+    check = "# The check\nprint(answer)"
+    for source in ("answer = '", check, check):
+        with pytest.raises((SyntaxError, CasebookError)):
+            shell(source)
+    assert shell("answer = 2") + shell(check) == "2\n"
 
 
 def test_an_unexpected_outcome_shows_its_sentence_and_the_end_of_the_output(shell, capsys):

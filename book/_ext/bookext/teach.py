@@ -100,7 +100,7 @@ class Mistakes(About):
     def exercise(
         self, chapter: chapters.Chapter, one: Exercise, wrong: list[dict[str, Any]]
     ) -> nodes.definition_list_item:
-        name = f"Exercise {one.number}{' (GPU)' * one.needs_gpu}, solution in cell "
+        name = f"Exercise {one.number}{' (GPU)' * one.needs_gpu}, solution in the chapter's cell "
         links = [self.cell(chapter, cell.number) for cell in one.solution]
         answers = nodes.bullet_list()
         for answer in wrong:

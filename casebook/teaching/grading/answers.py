@@ -77,7 +77,7 @@ def grade(folder: Path, out: Path, limit: float, unprotected: bool = False) -> i
         )
     user = os.environ.get("USER") or f"user {os.getuid()}"
     print(f"{len(paths)} notebooks: their code runs as {user}, {protection()}.")
-    books = [book for book in chapters.load() if exercises(book)]
+    books = chapters.load()
     rows: list[Row] = []
     submitted = [(path, read(path)) for path in paths]  # before any of their code runs
     write(rows, out)
@@ -92,6 +92,9 @@ def grade(folder: Path, out: Path, limit: float, unprotected: bool = False) -> i
         done = len({row.file for row in rows})
         print(f"stopped: {done} of {len(paths)} notebooks are judged; {out} has them")
         return 130
+    empty = [printable(one.name) for one in sorted(folder.glob("[!.]*/")) if not notebooks(one)]
+    rows += [Row(name, name, "", "", "no notebook", "no notebook") for name in empty]
+    write(rows, out)
     print(*summary(rows), out, sep="\n")
     return 0
 
@@ -153,14 +156,12 @@ def judge(
     path = path.relative_to(folder)
     file = printable(str(path))
     who = printable(path.parts[0] if len(path.parts) > 1 else path.stem)
-    if isinstance(cells, Unusable):
-        yield Row(who, file, "", "", "unreadable", printable(str(cells)))
+    book = cells if isinstance(cells, Unusable) else chapter_of(path, cells, books)
+    if isinstance(cells, Unusable) or isinstance(book, Unusable):
+        yield Row(who, file, "", "", "unreadable", printable(str(book)))
         return
-    book = chapter_of(path, cells, books)
-    if not book:
-        why = "not a copy of a chapter: no cell has the id of one of its cells"
-        yield Row(who, file, "", "", "unreadable", why)
-        return
+    if not exercises(book):
+        yield Row(who, file, book.name, "", "no exercise", "this chapter has no exercise")
     for one in exercises(book):
         outcome, words = attempt(book, one, cells, limit, folder)
         yield Row(who, file, book.name, one.number, outcome, printable(words))
@@ -172,7 +173,7 @@ def printable(text: str) -> str:
     return plain[:LONGEST]
 
 
-def chapter_of(path: Path, cells: Cells, books: Sequence[Chapter]) -> Chapter | None:
+def chapter_of(path: Path, cells: Cells, books: Sequence[Chapter]) -> Chapter | Unusable:
     """The chapter with the most cells in common, those aside that all chapters have."""
     ids = {known for known, _ in cells}
     common = {
@@ -180,7 +181,8 @@ def chapter_of(path: Path, cells: Cells, books: Sequence[Chapter]) -> Chapter | 
         for book in books
     }
     best = max(books, key=lambda book: (common[book.name], path.name.startswith(book.name)))
-    return best if common[best.name] else None
+    why = "not a copy of a chapter: no cell has the id of one of its cells"
+    return best if common[best.name] else Unusable(why)
 
 
 def attempt(
