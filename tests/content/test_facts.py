@@ -42,7 +42,8 @@ def test_a_changed_fact_reaches_card_and_doctor_by_one_command(copy, capsys):
     assert main(["check"]) == 1
     assert "casebook/doctor.py: the table is not that of the facts" in said(capsys)
     assert main(["facts"]) == 0
-    assert said(capsys).split() == ["doctor.py"]
+    printed = said(capsys).splitlines()
+    assert printed[:2] == ["doctor.py", "18-numpy-2.5, what to do:"] and NEW in printed[3]
     assert main(["check"]) == 0
     assert f"| `{NEW}` |" in Chapter(copy / "18-numpy-2.5.ipynb").first
     assert json.dumps(NEW) in (copy.parent / "doctor.py").read_text("utf8")
