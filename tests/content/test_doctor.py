@@ -298,7 +298,7 @@ def test_one_release_follows_all_advice():
     for library, release in ((name, one) for name in known for one in known[name]):
         wanted = collections.defaultdict(set)
         for finding in diagnose(Machine("", "", {library: release, "numpy": "2.4.6"})):
-            for name, specifier in WANTED.findall(finding.fix.partition("; or ")[0]):
+            for name, specifier in WANTED.findall(finding.fix.partition(", or run ")[0]):
                 wanted[name].add(specifier)
         for name in known.keys() & wanted.keys():
             specifiers = SpecifierSet(",".join(wanted[name]))

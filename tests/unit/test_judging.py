@@ -42,7 +42,7 @@ def test_a_finding_names_both_releases_the_fix_and_the_chapter():
     machine = Machine("python", "3.12.1", packages)
     (found,) = (one for one in diagnose(machine) if one.name == "nvvm-and-nvjitlink")
     assert found.why == "nvidia-nvvm 13.4.92, with nvidia-nvjitlink 13.0.88"
-    assert found.fix.startswith("CUDA 12: pip install -U nvidia-nvjitlink-cu12")
+    assert found.fix.startswith("With CUDA 12, run pip install -U nvidia-nvjitlink-cu12")
     assert found.chapter.endswith("/08-newer.ipynb")
 
 
