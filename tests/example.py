@@ -61,7 +61,8 @@ def write_chapter(folder: Path, sources: Sequence[str]) -> Chapter:
     for number, node in enumerate(cells):
         node.id = f"cell-{number}"
     cells.insert(1, nbformat.v4.new_markdown_cell(NOW, id="now"))
-    cells[2].metadata.tags = ["setup"]
+    for setup in cells[2:3]:
+        setup.metadata.tags = ["setup"]
     cells[-1].metadata.tags = ["nbval-ignore-output"]
     path = folder / "09-example.ipynb"
     path.with_suffix(".yml").write_text(yaml.safe_dump(FACTS))
