@@ -7,7 +7,7 @@ import tokenize
 import pytest
 from helpers import ROOT
 
-BUDGET = {"tooling": 78_350, "tests": 61_550}  # in tokens
+BUDGET = {"tooling": 79_250, "tests": 61_250}  # in tokens
 LAYOUT = {
     tokenize.COMMENT,
     tokenize.DEDENT,

@@ -76,6 +76,7 @@ and [numba #10006](https://github.com/numba/numba/issues/10006).
 ValueError: a text
 as expected: ValueError
 === text
+<!-- result -->
 The copy takes 1.31 ms, about 12 % more than the 1.2 ms of the other, \
 and moves 3.2 to 4.1 GB/s of the 4.8 TB/s that there are.
 === code nbval-ignore-output
@@ -133,6 +134,7 @@ print('Solution:', check(solution_answer))
 ---
 Solution: Correct.
 === text
+<!-- result -->
 The fifth cell of exercise 1.
 
 ## How we know

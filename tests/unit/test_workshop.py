@@ -3,7 +3,6 @@
 import base64
 import copy
 import functools
-import itertools
 import re
 import zlib
 from dataclasses import replace
@@ -14,21 +13,17 @@ from nbclient import NotebookClient
 
 from casebook import chapters
 from casebook.__main__ import main
+from casebook.authoring.checks.give_aways import give_away_problems
 from casebook.cells.class_cell import for_class
 from casebook.chapters import Chapter
+from casebook.chapters.class_copy import GUESS, asked, unsolved
 from casebook.chapters.exercises import exercises
 from casebook.chapters.questions import ASK, QUESTION
 from casebook.errors import CasebookError
 from casebook.execution.replay import framed, same
-from casebook.teaching.workshop import GUESS, asked, unsolved, write
+from casebook.teaching.workshop import write
 
 BOOKS = chapters.load()
-# Shown by a cell, and no result: names and sizes, what is expected, a table with both answers.
-NO_RESULT = re.compile(
-    r"50|268|dltensor|(rem|div|ld.global)\.u32|cvt\.rn.*|setp.*|i8|i32|divui|sitofp|\[:\]"
-    r"|a\.real == b.*|b if b > a else a"
-)
-
 each_chapter = pytest.mark.parametrize("book", BOOKS, ids=lambda book: book.name)
 
 
@@ -83,50 +78,6 @@ def test_the_text_of_a_copy_keeps_its_headings_and_no_verdict(book):
     assert not re.search(r"<!--|\n{3}| {2}\*\*Before|\.[A-Z]\w+ \w+ \w", text)
 
 
-def numbers(text):
-    """The numbers of two digits or more, without their commas."""
-    return set(re.findall(r"(?<![\w.])\d\d+(?:\.\d+)*(?!\w)", text.replace(",", "")))
-
-
-def words(text):
-    """Its numbers, and what stands in backticks."""
-    text = re.sub(rf"\]\([^)]*\)|{re.escape(ASK)}.*", "", text)
-    return numbers(text) | set(re.findall(r"`([^`]+)`", text))
-
-
-def shows(output, word):
-    return word in (numbers(output) if numbers(word) == {word} else output)
-
-
-def give_aways(book):
-    """Results that a copy tells in front of the cells that show them, or right below them.
-
-    Text below an output that is neither a heading nor marked is named, too.
-    """
-    kept = {cell.id: cell.source for cell in unsolved(book.notebook).cells}
-    shown = {cell.node.id: cell.text for cell in book.cells}
-    known, above = "\n".join([book.first, *(cell.source for cell in book.cells)]), ""
-    for place, cell in enumerate(book.notebook.cells[1:], 2):
-        known += above
-        if code(cell):
-            above = shown[cell.id]
-            continue
-        known = known.removesuffix(above)
-        if above and not re.match(r"#{2,3} |<!-- (result|next)|\*\*\d+\. ", cell.source):
-            yield f"{cell.id}: below an output, and not marked"
-        next_cells = itertools.takewhile(code, book.notebook.cells[place:])
-        output = above + "\n".join(shown[one.id] for one in next_cells)
-        for word in sorted(words(kept.get(cell.id, ""))):
-            if shows(output, word) and not (NO_RESULT.fullmatch(word) or shows(known, word)):
-                yield f"{cell.id}: {word!r} is what a cell shows"
-        known, above = known + above, ""
-
-
-@each_chapter
-def test_no_copy_tells_how_a_cell_ends(book):
-    assert list(give_aways(book)) == []
-
-
 @pytest.mark.parametrize(
     ("source", "found"),
     [
@@ -141,7 +92,7 @@ def test_what_is_not_marked_is_found(source, found):
     book = copy.copy(BOOKS[0])
     book.notebook = copy.deepcopy(book.notebook)
     next(cell for cell in book.notebook.cells if cell.id == "b1de2c3b-1").source = source
-    said = [line.partition(": ")[2] for line in give_aways(book)]
+    said = [line.partition("]: ")[2] for line in give_away_problems(book)]
     assert found in said if found else said == []
 
 

@@ -11,6 +11,7 @@ from casebook.authoring.checks.code import code_problems
 from casebook.authoring.checks.evidence import evidence_problems
 from casebook.authoring.checks.exercises import exercise_problems
 from casebook.authoring.checks.form import form_problems
+from casebook.authoring.checks.give_aways import give_away_problems
 from casebook.authoring.checks.page import page_problems
 from casebook.authoring.checks.proof import proof_problems
 from casebook.authoring.checks.prose import prose_problems
@@ -33,6 +34,7 @@ CHECKS = (
     code_problems,
     prose_problems,
     exercise_problems,
+    give_away_problems,
     evidence_problems,
     version_problems,
     install_problems,
