@@ -10,7 +10,7 @@ from casebook import chapters
 from casebook.chapters.exercises import exercises
 from casebook.chapters.questions import QUESTION
 
-LONG = chapters.load(["0"])
+LONG = [book for book in chapters.load() if book.long]
 PLAN = (ROOT / "book/workshop.md").read_text("utf8")
 PART = re.compile(r"(?m)^(\d):(\d\d), (\d+) minutes\. (.*)$")
 DAYS = "Half a day", "A second half day"
