@@ -20,12 +20,12 @@ from nbformat import NotebookNode
 from casebook import chapters
 from casebook.cells.header import BLOCK
 from casebook.chapters import Chapter
+from casebook.chapters.class_copy import FIRST, LEAD
 from casebook.chapters.evidence import grouped
 from casebook.chapters.exercises import Exercise, exercises
 from casebook.environments import create, gpu
 from casebook.errors import DownloadFailure, EnvironmentFailure, MissingPython, WrongUse
 from casebook.teaching.grading import sandbox
-from casebook.chapters.class_copy import FIRST, LEAD
 
 LARGEST = 20_000_000  # bytes of a notebook's file
 LONGEST = 300  # characters of a check's words that are kept
