@@ -110,7 +110,13 @@ def difference(expected: Expected, status: int | None, raised: Raised | None) ->
     """What came instead of the expected end, in one sentence; "" if it ended as expected."""
     if matches(expected, status, raised):
         return ""
-    return f"expected {expected}, but got {describe(status, raised, expected.timeout)}"
+    hint = "; match is a regular expression, so write \\( for (" if literal(expected, raised) else ""
+    return f"expected {expected}, but got {describe(status, raised, expected.timeout)}{hint}"
+
+
+def literal(expected: Expected, raised: Raised | None) -> bool:
+    """Whether the pattern is the message itself, with signs that have a meaning in patterns."""
+    return bool(raised and expected.match and expected.match in raised.message)
 
 
 def watch(

@@ -22,7 +22,7 @@ from casebook.cli import main
 from casebook.teaching.grading import answers as grading
 from casebook.teaching.grading import sandbox
 from casebook.teaching.grading.answers import RESTORE, YOURS, Row, restored, verdict
-from casebook.teaching.workshop import encoded, unsolved
+from casebook.chapters.class_copy import encoded, unsolved
 
 BOOKS = {book.name[:2]: book for book in chapters.load()}
 
