@@ -7,7 +7,7 @@ import tokenize
 import pytest
 from helpers import ROOT
 
-BUDGET = {"tooling": 79_250, "tests": 61_250}  # in tokens
+BUDGET = {"tooling": 79_300, "tests": 61_250}  # in tokens
 LAYOUT = {
     tokenize.COMMENT,
     tokenize.DEDENT,
