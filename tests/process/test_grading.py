@@ -17,12 +17,12 @@ from attempts import answers, attempts, written
 from helpers import ROOT
 
 from casebook import chapters
+from casebook.chapters.class_copy import encoded, unsolved
 from casebook.chapters.exercises import exercises
 from casebook.cli import main
 from casebook.teaching.grading import answers as grading
 from casebook.teaching.grading import sandbox
 from casebook.teaching.grading.answers import RESTORE, YOURS, Row, restored, verdict
-from casebook.chapters.class_copy import encoded, unsolved
 
 BOOKS = {book.name[:2]: book for book in chapters.load()}
 

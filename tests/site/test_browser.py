@@ -258,8 +258,8 @@ def test_a_bug_is_copied_as_an_issue(visit):
     (entry,) = [entry for entry in entries() if entry.name == "sys-path"]
     run = next(run for run in runs() if run.name == entry.name)
     assert page.evaluate("navigator.clipboard.readText()") == issue(entry, run)
-    section.get_by_text("The issue, in the form of").click()  # without JavaScript, it is here
-    expect(section.locator("pre", has_text="### How to Reproduce")).to_be_visible()
+    section.get_by_text("The issue, to be copied").click()  # without JavaScript, it is here
+    expect(section.locator("pre", has_text="### Steps to reproduce")).to_be_visible()
 
 
 def test_header_opens_by_keyboard_and_the_copy_carries_it(visit):

@@ -21,7 +21,7 @@ PROJECTS = {"cupy": "CuPy", "numba": "Numba", "nvrtc": "NVRTC"}  # others are ca
 ISSUE = """
 <div class="export"><button type="button" data-copies="issue-{name}">Copy as issue</button>
 <span role="status"></span></div>
-<details class="issue"><summary>The issue, in the form of {project}'s template</summary>
+<details class="issue"><summary>The issue, to be copied</summary>
 <pre id="issue-{name}" tabindex="0">{text}</pre></details>
 """
 
@@ -52,9 +52,8 @@ class Found(SphinxDirective):
         if entry.case:
             section += proof(self, entry, chapters[entry.case])
         if entry.program and entry.kind == "bug":
-            project = PROJECTS.get(entry.project, entry.project)
             said = escape(issue(entry, run))
-            section += notebook.html(ISSUE.format(name=entry.name, project=project, text=said))
+            section += notebook.html(ISSUE.format(name=entry.name, text=said))
         return section
 
 
