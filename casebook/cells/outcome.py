@@ -110,10 +110,9 @@ def difference(expected: Expected, status: int | None, raised: Raised | None) ->
     """What came instead of the expected end, in one sentence; "" if it ended as expected."""
     if matches(expected, status, raised):
         return ""
-    hint = (
-        "; match is a regular expression, so write \\( for (" if literal(expected, raised) else ""
-    )
-    return f"expected {expected}, but got {describe(status, raised, expected.timeout)}{hint}"
+    got = describe(status, raised, expected.timeout)
+    hint = "; match is a regular expression: write \\( for (" * literal(expected, raised)
+    return f"expected {expected}, but got {got}{hint}"
 
 
 def literal(expected: Expected, raised: Raised | None) -> bool:

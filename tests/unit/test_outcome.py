@@ -19,6 +19,12 @@ VERDICTS = [
     ((), 0, TEXT, ""),  # an exception at shutdown
     (RAISES, 1, TEXT, ""),
     (MATCH, 1, TEXT, ""),
+    (
+        ("raises = 'TypeError'", "match = 'shape (2,2)'"),
+        1,
+        Raised("TypeError", "into shape (2,2)"),
+        "match is a regular expression: write \\( for (",
+    ),
     (JSON, 1, Raised("json.decoder.JSONDecodeError", ""), ""),
     (
         ("raises = 'json.decoder.JSONDecodeError'",),

@@ -17,7 +17,6 @@ from casebook.reports.issue import issue
 from . import notebook
 from .cells.export import LINK, markup
 
-PROJECTS = {"cupy": "CuPy", "numba": "Numba", "nvrtc": "NVRTC"}  # others are called as they are
 ISSUE = """
 <div class="export"><button type="button" data-copies="issue-{name}">Copy as issue</button>
 <span role="status"></span></div>
