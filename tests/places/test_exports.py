@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from casebook import chapters
+from casebook.cells.line import of_source
 from casebook.environments import create, store, uv
 from casebook.errors import EnvironmentFailure
 from casebook.execution.export import export
@@ -21,7 +22,8 @@ def exportable():
     for book in chapters.load():
         for cell in book.cells:
             header = cell.header
-            if header and not header.gpu and not header.build and not header.timeout_expected:
+            alone = header and not of_source(cell.source).folder  # it needs no other cell's files
+            if alone and not header.gpu and not header.build and not header.timeout_expected:
                 library = header.dependencies[0].split("==")[0] if header.dependencies else "none"
                 ends = header.raises is None, header.signal, header.cuda_home, bool(header.env)
                 cell_of_kind = pytest.param(book, cell, id=f"{book.name}-{cell.number}")
