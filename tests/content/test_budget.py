@@ -7,7 +7,7 @@ import tokenize
 import pytest
 from helpers import ROOT
 
-BUDGET = {"tooling": 78_900, "tests": 61_200}  # in tokens
+BUDGET = {"tooling": 78_900, "tests": 61_250}  # in tokens
 LAYOUT = {
     tokenize.COMMENT,
     tokenize.DEDENT,
