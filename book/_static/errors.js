@@ -140,7 +140,8 @@ function advice({ title, cause, do: action, command }, mark, ...more) {
 // those that the text is most like, and the others folded.
 function explain(error, findings, paste) {
   const made = advice(error, "Many causes");
-  const like = rank(BOOK, paste.text).map(({ fault }) => fault);
+  const alike = rank(BOOK, paste.text);
+  const like = alike.map(({ fault }) => fault);
   const lines = findings
     .map(({ case: one, messages }) => ({
       case: one,
@@ -154,7 +155,7 @@ function explain(error, findings, paste) {
       ...open.flatMap(advise),
     );
   made.append(...folded(rest.length, ...rest.flatMap(advise)));
-  const near = nearest(BOOK, paste).filter(found => !lines.some(line => line.case === found.case));
+  const near = guesses(alike).filter(found => !lines.some(line => line.case === found.case));
   if (near.length)
     made.append(element("p", "can", "Or perhaps one of these:"), ...near.flatMap(advise));
   return made;

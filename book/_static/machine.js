@@ -28,10 +28,9 @@ const NAMED = new RegExp(
 // The compute capability that a paste shows, by number or by the model of a GPU, with the words
 // that say so; undefined where it shows none, or several that differ.
 function capabilityOf(paste) {
-  const found = MODELS.filter(([model]) => model.test(paste.text)).map(([model, capability]) => [
-    capability,
-    model.exec(paste.text)[0],
-  ]);
+  const found = MODELS.flatMap(([model, capability]) =>
+    (model.exec(paste.text) ?? []).map(words => [capability, words]),
+  );
   if (!found.length) {
     const [words, major, minor, tens, unit] = CAPABILITY.exec(paste.text) ?? [];
     if (words) found.push([Number(`${major ?? tens}.${minor ?? unit}`), words]);
@@ -69,9 +68,10 @@ function remarks(one, paste) {
   const releases = releasesIn(paste);
   const judged = [...diagnose(releases)].filter(([{ name }]) => name.startsWith(`${one.number}-`));
   const status = worst(judged.map(([, found]) => found));
+  const parts = judged.flatMap(([{ ranges }]) => ranges.map(({ part }) => part));
   const named = Object.entries(releases).map(pair => pair.join(" ")).join(" and ");
   if (status === AFFECTED) said.push(`Your text names ${named}, which this case affects.`);
-  if (judged.length && status === NOT_AFFECTED && Object.keys(releases).some(about(one)))
+  if (status === NOT_AFFECTED && Object.keys(releases).some(name => parts.includes(partOf(name))))
     said.push(`Your text names ${named}, which the book has not seen affected.`);
   if (/google\.colab|\/content\//.test(paste.text))
     said.push("On Colab, restart the session after you install something.");
@@ -79,11 +79,3 @@ function remarks(one, paste) {
     said.push("The book ran its cases on Linux. On Windows, paths and names of libraries differ.");
   return said;
 }
-
-// Whether a package is one that the doctor's ranges of a case are about.
-const about = one => name =>
-  BOOK.doctor.cases.some(
-    fault =>
-      fault.name.startsWith(`${one.number}-`) &&
-      fault.ranges.some(range => range.part === partOf(name)),
-  );

@@ -28,7 +28,7 @@ const EXTENSIONS = /extension modules:[^]*?(?:\(total: \d+\)|\n\s*\n|$)/gi;
 const ENTITIES = { lt: "<", gt: ">", amp: "&", quot: '"', "#39": "'", apos: "'", nbsp: " " };
 const TYPE = /^(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning): /;
 const FRAME = /file "[^"]+", line \d|(?:site|dist)-packages\//; // in a text that was read
-const LONG = { text: 40_000, line: 3000, lines: 700, searched: 10_000_000 };
+const LONG = { text: 40_000, line: 3000, lines: 700, searched: 10_000_000, marks: 60 };
 const CONTEXT = { before: 60, after: 20 }; // lines beside words of the book that are read
 const GAP = 4000; // letters that may lie between two parts of a message
 const SIGNALS = {
@@ -86,7 +86,7 @@ function wanted(book) {
   const patterns = entries.map(({ seen, words }) => seen || words);
   return {
     parts: [...new Set(parts)].filter(part => part.length > 11),
-    pattern: new RegExp(patterns.join("|"), "gi"),
+    pattern: new RegExp(patterns.join("|"), "i"),
   };
 }
 
@@ -101,7 +101,8 @@ function lineAt(starts, place) {
   return low;
 }
 
-// The lines of a long text that have words of the book.
+// The lines of a long text that have words of the book: the last ones with a message, and the last
+// ones with a pattern, so that a log full of one error hides no message.
 function marked(book, lines) {
   const { parts, pattern } = wanted(book);
   const starts = [];
@@ -110,15 +111,21 @@ function marked(book, lines) {
     starts.push(joined.length);
     joined += letters(bare(line));
   }
-  const found = parts
+  const literal = parts
     .map(part => joined.lastIndexOf(part))
     .filter(place => place >= 0)
     .map(place => lineAt(starts, place));
-  lines.forEach((line, n) => {
-    pattern.lastIndex = 0;
-    if (pattern.test(line)) found.push(n);
-  });
-  return found;
+  const patterned = lines.flatMap((line, n) => (pattern.test(line) ? [n] : []));
+  return [literal, patterned].flatMap(found => found.slice(-LONG.marks));
+}
+
+// How many of some lines, from the first on, fit into half of what is read; at least one.
+function fitting(lines) {
+  let size = 0;
+  const over = lines.findIndex(
+    line => (size += Math.min(line.length, LONG.line) + 1) > LONG.text / 2,
+  );
+  return over < 0 ? lines.length : Math.max(over, 1);
 }
 
 // What is read of a text: all of it, or of a long one the beginning, the end, and what stands
@@ -131,15 +138,9 @@ function shorten(book, text) {
   const keep = (from, to) => {
     for (let n = Math.max(from, 0); n < Math.min(to, all.length); n += 1) kept.add(n);
   };
-  let size = 0;
-  const room = line => (size += Math.min(line.length, LONG.line) + 1) <= LONG.text / 2;
-  const begin = all.slice(0, LONG.lines / 2).findIndex(line => !room(line));
-  keep(0, begin < 0 ? LONG.lines / 2 : Math.max(begin, 1));
-  size = 0;
-  const end = all.slice(-LONG.lines / 2).reverse().findIndex(line => !room(line));
-  keep(all.length - (end < 0 ? LONG.lines / 2 : Math.max(end, 1)), all.length);
-  for (const n of marked(book, all).slice(-CONTEXT.before))
-    keep(n - CONTEXT.before, n + CONTEXT.after);
+  keep(0, fitting(all.slice(0, LONG.lines / 2)));
+  keep(all.length - fitting(all.slice(-LONG.lines / 2).reverse()), all.length);
+  for (const n of marked(book, all)) keep(n - CONTEXT.before, n + CONTEXT.after);
   const places = [...kept].sort((one, other) => one - other);
   const read = places.flatMap((n, at) =>
     at && places[at - 1] !== n - 1 ? ["…", cutLine(all[n])] : [cutLine(all[n])],
@@ -336,10 +337,8 @@ const answered = (book, paste) =>
 function match(book, paste) {
   if (!paste.shown.trim()) return [];
   const error = general(book, paste)?.id;
-  const instead = answered(book, paste)?.instead;
   const findings = book.cases.flatMap(one => {
     const messages = one.messages.flatMap(message => {
-      if (instead && message.condition) return [];
       const many = error && message.general === error;
       const by = many && !message.signal && support(book, message, paste);
       const found = by

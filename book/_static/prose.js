@@ -161,18 +161,16 @@ function spelledLike(book, text) {
     .sort((one, other) => other.score - one.score);
 }
 
-// All faults, those that a text is most like first: `[{ case, fault }]`. Two rankings are fused by
-// their places (reciprocal rank fusion), that of words and that of letters.
+// All faults, those that a text is most like first, as `ranked` gives them. Two rankings are fused
+// by their places (reciprocal rank fusion), that of words and that of letters.
 function rank(book, text) {
   const byWords = ranked(book, terms(text), namedIn(book, text));
   const places = [byWords, spelledLike(book, text)].map(
     found => new Map(found.map(({ fault }, place) => [fault, place])),
   );
-  const score = ({ fault }) =>
+  const fused = ({ fault }) =>
     places.reduce((sum, place) => sum + 1 / (FUSED + place.get(fault)), 0);
-  return byWords
-    .map(one => ({ case: one.case, fault: one.fault, score: score(one) }))
-    .sort((one, other) => other.score - one.score);
+  return byWords.sort((one, other) => fused(other) - fused(one));
 }
 
 // How much each case is like a text, {href: part of its words' weight}, for the site's search.
@@ -181,10 +179,8 @@ function liken(book, text) {
   return Object.fromEntries(found.map(one => [one.case.href, one.share]));
 }
 
-// The three cases that come nearest to a paste, where nothing fits. None if no word is known.
-const nearest = (book, paste) =>
-  ranked(book, terms(paste.text), namedIn(book, paste.text)).some(
-    ({ plain, score }) => plain && score >= FAINT,
-  )
-    ? once(rank(book, paste.text)).slice(0, 3)
-    : [];
+// The three cases that come first in a rank, where nothing fits. None if no word is known.
+const guesses = found =>
+  found.some(({ plain, score }) => plain && score >= FAINT) ? once(found).slice(0, 3) : [];
+
+const nearest = (book, paste) => guesses(rank(book, paste.text));

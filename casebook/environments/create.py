@@ -27,8 +27,8 @@ from casebook.environments.venv import Environment
 from casebook.errors import EnvironmentFailure
 
 _made: dict[tuple[str, Path | None], Environment] = {}
-# For a Python that uv could not find: several attempts to download it take half a minute.
-_tried: dict[str, dict[str, str]] = {}
+# Ranges of Pythons of which uv found none: several attempts to download one take half a minute.
+_tried: set[str] = set()
 
 
 def make(header: Header, report: Report = silent, into: Path | None = None) -> Environment:
@@ -122,10 +122,11 @@ def create_venv(
 
     def venv(python: str | Path) -> Path:
         options = "--no-project", "--relocatable", "--clear", "--python", python
-        again = _tried.get(header.requires_python, {})
-        status, text = uv.run(report, "venv", *options, partial, extra=extra | again)
+        again = header.requires_python in _tried
+        offline = {"UV_PYTHON_DOWNLOADS": "never"} if again else {}
+        status, text = uv.run(report, "venv", *options, partial, extra=extra | offline)
         if status:
-            _tried[header.requires_python] = {"UV_PYTHON_DOWNLOADS": "never"}
+            _tried.add(header.requires_python)
             raise uv.failure(text, header, into or cache().parent)
         return (partial / "bin" / "python").resolve()
 

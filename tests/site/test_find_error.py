@@ -281,6 +281,12 @@ def test_a_message_in_the_middle_of_a_long_log_is_found(find, engine):
     assert engine("text => read(BOOK, text).skipped", known[0][1]) > 1000
 
 
+def test_a_log_full_of_one_error_hides_no_message(engine):
+    noise = "RuntimeError: CUDA error: out of memory\n" * 2000
+    message = "No definition for lowering (<class 'numba.cuda.types.GridGroup'>, 'sync')"
+    assert message in engine("text => read(BOOK, text).text", f"{noise}{message}\n{noise}")
+
+
 @pytest.mark.parametrize("text", [">>>", "#", "E", "INFO:", "[1]:", "> > >", ">>>\n>>>"])
 def test_what_stands_before_lines_is_nothing_alone(find, engine, text):
     assert engine("text => empty(read(BOOK, text))", text) and find([text]) == [{}]

@@ -3,6 +3,7 @@
 The copies, for all cases of the lessons, are in the folder `copies` of the site.
 """
 
+import functools
 import re
 from pathlib import Path
 
@@ -19,9 +20,9 @@ LESSON = re.compile(r"(?m)^## (Lesson \d+: .+)$")
 CASE = re.compile(r"\(\.\./notebooks/([\w.-]+)\.ipynb")
 
 
-def lessons(app: Sphinx) -> dict[str, str]:
-    """The title of the first lesson that each case belongs to, by the case's name."""
-    page = Path(app.srcdir, f"{PAGE}.md")
+@functools.cache
+def lessons(page: Path) -> dict[str, str]:
+    """The title of the first lesson of a page that each case belongs to, by the case's name."""
     _, *parts = LESSON.split(page.read_text("utf-8")) if page.exists() else [""]
     found: dict[str, str] = {}
     for title, text in zip(parts[::2], parts[1::2], strict=True):
@@ -33,10 +34,11 @@ def lessons(app: Sphinx) -> dict[str, str]:
 def show(app: Sphinx, tree: nodes.document) -> None:
     """Say at the foot of a case which lesson it belongs to."""
     chapter = notebook.chapter(tree)
-    title = lessons(app).get(chapter.name) if chapter else None
+    source = Path(app.srcdir, f"{PAGE}.md")
+    title = lessons(source).get(chapter.name) if chapter else None
     if not chapter or not title:
         return
-    app.env.note_dependency(str(Path(app.srcdir, f"{PAGE}.md")))
+    app.env.note_dependency(str(source))
     page = app.builder.get_relative_uri(f"notebooks/{chapter.name}", PAGE)
     lesson = notebook.element(
         nodes.reference, title, internal=True, refuri=f"{page}#{nodes.make_id(title)}"
@@ -50,7 +52,7 @@ def show(app: Sphinx, tree: nodes.document) -> None:
 
 def write(app: Sphinx, out: Path) -> None:
     """Write the copies."""
-    names = lessons(app)
+    names = lessons(Path(app.srcdir, f"{PAGE}.md"))
     folder = out / "copies"
     folder.mkdir(exist_ok=True)
     books = [chapter for chapter in notebook.chapters(app.env) if chapter.name in names]

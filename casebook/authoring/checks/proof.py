@@ -7,7 +7,7 @@ from casebook.chapters import Chapter
 from casebook.chapters.chapter import Cell
 
 # Code, behind words that tell that it is to go.
-TOLD = re.compile(
+CODE = re.compile(
     r"(?i)(\b(?:instead of|in place of|for|rather than|not|never|don't|remove|delete the argument)"
     r"(?: use| the| let)?\s*)?`([^`]+)`"
 )
@@ -33,15 +33,15 @@ def proof_problems(chapter: Chapter) -> Iterator[str]:
     cells = {cell.node["id"]: plain(cell.source) for cell in chapter.cells if runs(cell)}
     for fault in chapter.facts.faults:
         start = f", {chapter.name}.yml: fault {fault.id}:"
-        told = TOLD.findall(INSTALL.sub("", fault.do))
-        if told and not fault.proof:
+        pieces = CODE.findall(INSTALL.sub("", fault.do))
+        if pieces and not fault.proof:
             yield f"{start} add `proof`: ids of the cells that run what to `do`, or why none does"
         if not fault.proof or isinstance(fault.proof, str):
             continue
         for name in set(fault.proof) - cells.keys():
             yield f"{start} proof: {name!r} is no code cell that all readers run and that succeeds"
         run = "\n".join(cells.get(name, "") for name in fault.proof)
-        for old, code in told:
+        for old, code in pieces:
             for part in PART.findall(plain(code)):
                 # `…` stands for anything
                 stands = re.search(rf"\b{re.escape(part).replace('…', '.*?')}(?!\w)", run)

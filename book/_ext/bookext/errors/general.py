@@ -30,9 +30,8 @@ class General:
 class Answer:
     """One entry of answers.yml.
 
-    seen     a pattern for what is pasted, without regard to case
-    known    `read`, or `run, ` and on what
-    instead  whether it is shown instead of cases that ask whether a condition is met
+    seen   a pattern for what is pasted, without regard to case
+    known  `read`, or `run, ` and on what
     """
 
     id: str
@@ -43,7 +42,6 @@ class Answer:
     cause: str
     link: str
     known: str
-    instead: bool = False
 
 
 @functools.cache

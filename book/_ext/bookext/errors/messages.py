@@ -30,7 +30,7 @@ COMMON = set(
     re.findall(
         r"\w+",
         """
-a an and are argument arguments as at attribute be but by cannot class division does error given
+a an and are argument arguments as at attribute be but by cannot class division does error
 exactly expected failed for found from function given got has import in index int float instance
 is it keyword list missing module name no none nonetype not object of on or out positional range
 required str takes that the this to type types unexpected was with zero cuda cupy numpy numba
@@ -43,8 +43,8 @@ COMPILER = re.compile(
     r"^ptxas|^nvlink"
 )
 MODULE = re.compile(r"module '(\w+)[\w.]*' has no attribute")
-# Words of Python and of CUDA, which any library may pass on.
 SHORT = 10  # letters of a message that are too few to be searched without its type
+# Words of Python and of CUDA, which any library may pass on.
 VAGUE = re.compile(
     r"object has no attribute|^got an unexpected|an exception set|"
     r"CUDA_ERROR_|cudaError[A-Z]|NoneType"
@@ -124,11 +124,10 @@ def messages(chapter: Chapter) -> list[Message]:
                 message.libraries = home
         if len(re.sub("[^A-Za-z]", "", message.said)) < SHORT:
             message.said = message.text
-        module = MODULE.search(message.text)
-        if module and not libraries.of_packages(
-            module.groups()
-        ):  # anybody may ask for what it lacks
-            message.wider = [*message.wider, module[1]]
+        # Anybody's code may ask a module for what it lacks.
+        lacking = MODULE.findall(message.text)
+        if not libraries.of_packages(lacking):
+            message.wider = [*message.wider, *lacking]
     return list(found.values())
 
 
