@@ -19,7 +19,7 @@ PART = re.compile(r'  - caption: "?([^"\n]+)"?\n    chapters:\n((?:      .*\n)*)
 LINE = "      - file: notebooks/{}\n"
 
 
-def with_chapters(text: str, chapters: Iterable[Chapter]) -> str:
+def with_chapters(chapters: Iterable[Chapter], text: str) -> str:
     """The text of _toc.yml in which each chapter stands once, under a caption of its kind.
 
     One that stands elsewhere goes to the end of the first caption that fits.
@@ -56,5 +56,5 @@ def differences(chapters: Iterable[Chapter]) -> list[str]:
     return [
         f"{chapter.name}: _toc.yml does not list it under its kind; run `casebook facts`"
         for chapter in chapters
-        if with_chapters(text, [chapter]) != text
+        if with_chapters([chapter], text) != text
     ]

@@ -12,6 +12,7 @@ from typing import Any
 
 from packaging.specifiers import SpecifierSet
 
+from casebook import doctor
 from casebook.authoring import contents
 from casebook.cells.repository import ROOT
 from casebook.chapters import Chapter, load
@@ -101,20 +102,16 @@ def with_table(chapters: list[Chapter], text: str) -> str:
 
 
 def command() -> int:
-    """Write what is written from the facts of all chapters; print the files that changed."""
-    before = cures(DOCTOR.read_text("utf-8"))
-    for path in publish(load()):
+    """Write what is written from the facts of all chapters; print the files that changed, and each
+    cure that did, for its author to read."""
+    chapters = load()
+    before = {known.name: known.fix for known in doctor.CASES}
+    for path in publish(chapters):
         print(path.relative_to(ROOT))
-    for name, cure in cures(DOCTOR.read_text("utf-8")).items():
-        if before.get(name, cure) != cure:
-            print(f"{name}, what to do:\n  was: {before[name]}\n  is:  {cure}")
+    for now in (case(one.name, fault) for one in chapters for fault in one.facts.faults):
+        if before.get(now["name"], now["fix"]) != now["fix"]:
+            print(f"{now['name']}, what to do:\n  was: {before[now['name']]}\n  is:  {now['fix']}")
     return 0
-
-
-def cures(text: str) -> dict[str, str]:
-    """What the doctor's table says to do about each fault: an author reads what changed."""
-    cases = json.loads(TABLE.search(text)[0].split('"""', 1)[1][1:-3].strip())["cases"]  # type: ignore[index]
-    return {case["name"]: case["fix"] for case in cases}
 
 
 def publish(chapters: list[Chapter]) -> Iterator[Path]:
@@ -124,13 +121,10 @@ def publish(chapters: list[Chapter]) -> Iterator[Path]:
             chapter.notebook.cells[0].source = first
             chapter.write()
             yield chapter.path
-    written = {
-        DOCTOR: with_table(chapters, DOCTOR.read_text("utf-8")),
-        contents.TOC: contents.with_chapters(contents.TOC.read_text("utf-8"), chapters),
-    }
-    for path, text in written.items():
-        if path.read_text("utf-8") != text:
-            path.write_text(text, "utf-8")
+    for path, derive in ((DOCTOR, with_table), (contents.TOC, contents.with_chapters)):
+        text = path.read_text("utf-8")
+        if (written := derive(chapters, text)) != text:
+            path.write_text(written, "utf-8")
             yield path
 
 

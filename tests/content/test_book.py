@@ -9,6 +9,7 @@ from casebook import chapters
 from casebook.authoring.checks import problems
 from casebook.authoring.checks.form import form_problems
 from casebook.authoring.checks.prose import LINK, thread_problems
+from casebook.authoring.contents import differences
 from casebook.cells.repository import ADDRESS, ROOT
 from casebook.cli import COMMANDS, parser
 
@@ -30,6 +31,10 @@ def test_the_setup_cell_is_the_same_everywhere_and_names_the_address():
 
 def test_the_template_has_the_form_of_a_chapter():
     assert not list(form_problems(TEMPLATE))
+
+
+def test_table_of_contents_lists_every_chapter_under_its_kind():
+    assert not differences(BOOKS)
 
 
 def understood(line):

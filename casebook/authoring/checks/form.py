@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from casebook.chapters import Chapter
+from casebook.chapters.exercises import exercises
 
 HEADINGS = [
     "If you have this now",
@@ -21,7 +22,7 @@ HEADINGS = [
 COSTS = {"What it costs"}  # a page may leave it out
 SHORT = {*COSTS, "Still biting", "What the article said", "Exercises"}  # a short case, these too
 ALIKE = {"Exercise": "Exercises", "What the threads said": "What the article said"}
-CELLS = 20  # of a short case
+CELLS = 20  # of a short case, besides that of the environments
 
 
 def form_problems(chapter: Chapter) -> Iterator[str]:
@@ -31,8 +32,11 @@ def form_problems(chapter: Chapter) -> Iterator[str]:
         yield ": MyST directives and roles show as text on Colab; write plain Markdown"
     if [cell.number for cell in chapter.cells if "setup" in cell.tags] != [1]:
         yield ": its first code cell, and no other, is the setup cell; copy that of another chapter"
-    if not chapter.long and len(chapter.cells) > CELLS + 1:
-        yield f": {len(chapter.cells)} code cells, but a short case has at most {CELLS + 1}"
+    count = sum(not cell.names_environments for cell in chapter.cells)
+    if not chapter.long and count > CELLS:
+        yield f": {count} code cells, but a short case has at most {CELLS}"
+    if chapter.long and not exercises(chapter):
+        yield ": a chapter has an exercise"
     ranges: dict[tuple[str, ...], set[str]] = {}
     for header in chapter.headers(gpu=True):
         ranges.setdefault(tuple(sorted(header.dependencies)), set()).add(header.requires_python)
