@@ -11,6 +11,7 @@ from casebook.authoring.checks.form import form_problems
 from casebook.authoring.checks.prose import LINK, thread_problems
 from casebook.authoring.contents import differences
 from casebook.cells.repository import ADDRESS, ROOT
+from casebook.chapters.exercises import exercises
 from casebook.cli import COMMANDS, parser
 
 BOOKS = chapters.load()
@@ -31,6 +32,10 @@ def test_the_setup_cell_is_the_same_everywhere_and_names_the_address():
 
 def test_the_template_has_the_form_of_a_chapter():
     assert not list(form_problems(TEMPLATE))
+
+
+def test_every_long_chapter_has_an_exercise():
+    assert all(exercises(book) for book in BOOKS if book.long)
 
 
 def test_table_of_contents_lists_every_chapter_under_its_kind():

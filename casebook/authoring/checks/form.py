@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 
 from casebook.chapters import Chapter
-from casebook.chapters.exercises import exercises
 
 HEADINGS = [
     "If you have this now",
@@ -35,8 +34,6 @@ def form_problems(chapter: Chapter) -> Iterator[str]:
     count = sum(not cell.names_environments for cell in chapter.cells)
     if not chapter.long and count > CELLS:
         yield f": {count} code cells, but a short case has at most {CELLS}"
-    if chapter.long and not exercises(chapter):
-        yield ": a chapter has an exercise"
     ranges: dict[tuple[str, ...], set[str]] = {}
     for header in chapter.headers(gpu=True):
         ranges.setdefault(tuple(sorted(header.dependencies)), set()).add(header.requires_python)
