@@ -1,7 +1,8 @@
 """A fake CUDA driver that counts launches and copies; its GPU computes nothing.
 
     import counting_gpu             # before Numba; needs a C compiler, `cc`
-    launches, copies, bytes = counting_gpu.counts()     # since the last call
+
+`counts()` returns the launches, the copies and the copied bytes since the last call.
 """
 
 import ctypes as _ctypes
