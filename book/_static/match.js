@@ -332,8 +332,9 @@ const answered = (book, paste) =>
   book.answers?.find(({ seen }) => new RegExp(seen, "i").test(paste.shown));
 
 // The cases that a paste fits: `[{ case, sure, messages: [{ message, by }] }]`. That is the sure
-// one alone, or candidates: those by a card first, and for a general error only those, and one of
-// which the paste is the last line. What says no more than a general error is never sure.
+// one alone, or candidates: those by a card first, and for a general error only those, one that says
+// more, and one of which the paste is the last line. What says no more than a general error is never
+// sure.
 function match(book, paste) {
   if (!paste.shown.trim()) return [];
   const error = general(book, paste)?.id;
@@ -359,7 +360,9 @@ function match(book, paste) {
     .filter(found => !carded.includes(found))
     .filter(
       ({ messages }) =>
-        !error || !carded.length || messages.some(({ message }) => isLast(message, paste)),
+        !error ||
+        !carded.length ||
+        messages.some(({ message }) => message.general !== error || isLast(message, paste)),
     );
   return [...carded, ...others].map(found => ({ ...found, sure: false }));
 }
