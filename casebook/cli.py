@@ -69,7 +69,11 @@ COMMANDS = (
         "new",
         "begin a case: notebook, yml, table of contents",
         "authoring.new:new",
-        (argument("slug", metavar="NAME", help="such as lost-stream, or 42-lost-stream"),),
+        (
+            argument("slug", metavar="NAME", help="such as lost-stream, or 42-lost-stream"),
+            argument("--library", default="", help="whose usual environment it gets, as cupy"),
+            argument("--exercise", action="store_true", help="with an exercise"),
+        ),
     ),
     Command(
         "pin",
