@@ -12,6 +12,7 @@ from example import write_case
 from helpers import cell
 
 from casebook.authoring.checks import problems
+from casebook.authoring.checks.card import outdated
 from casebook.authoring.releases import index, probe
 from casebook.authoring.releases.index import Release
 from casebook.authoring.releases.worker import meaning
@@ -211,3 +212,13 @@ def test_the_releases_of_a_library_are_added_to_the_list(monkeypatch, tmp_path):
         Release("a-lib", "1.2", "2025-01-02", ("3.10",)),
         Release("a-lib", "1.10", "2026-01-02", ("3.12", "3.13")),
     ]
+
+
+def test_a_release_that_came_out_after_the_last_look_is_found(monkeypatch):
+    (chapter,) = load(["16"])
+    listed = index.stored(chapter.path.parent)
+    monkeypatch.setattr(index, "stored", lambda _: listed)
+    assert list(outdated(chapter)) == []
+    listed["cupy-cuda12x", "99.1"] = Release("cupy-cuda12x", "99.1", "2026-12-01", ("3.12",))
+    (said,) = outdated(chapter)
+    assert said.startswith("sums-that-vary: cupy was looked at up to ") and "99.1 is out" in said

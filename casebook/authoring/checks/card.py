@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 
 from casebook import doctor
 from casebook.authoring.checks.code import MEASURES
 from casebook.authoring.publish import card_differences
-from casebook.authoring.releases import probe
+from casebook.authoring.releases import index, probe
 from casebook.chapters import Chapter, evidence, load
 from casebook.chapters.card import CARD
 from casebook.chapters.facts import PARTS, Fault, Releases, label
@@ -49,6 +50,7 @@ def card_problems(chapter: Chapter) -> Iterator[str]:
         threads,
         varying_cells,
         unjudged,
+        outdated,
     ):
         yield from (f", {chapter.name}.yml: {problem}" for problem in check(chapter))
 
@@ -218,3 +220,21 @@ def unjudged(chapter: Chapter) -> Iterator[str]:
     for library in probe.libraries(chapter):
         if not ranges & doctor.Machine("", "", {library: "1.0"}).parts().keys():
             yield f"versions: {library} is probed, but no fault lists it under `affected`"
+
+
+def outdated(chapter: Chapter) -> Iterator[str]:
+    """The newest release of a package that still has a fault is among those looked at."""
+    listed = index.stored(chapter.path.parent)
+    for fault in chapter.facts.faults:
+        for releases in (one for one in fault.affected if one.newest):
+            later = [
+                Version(release)
+                for library, release in listed
+                if part_of(library) == package_of(releases)
+                and SpecifierSet(f">{releases.newest}").contains(release)
+            ]
+            if later:
+                yield (
+                    f"{fault.id}: {releases.package} was looked at up to {releases.newest}, and "
+                    f"{max(later)} is out; try it and raise the range"
+                )
