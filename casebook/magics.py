@@ -18,6 +18,7 @@ from casebook.cells import line as lines
 from casebook.cells import named
 from casebook.cells.header import Header
 from casebook.cells.plots import use_style
+from casebook.cells.timed import is_timed
 from casebook.environments import gpu
 from casebook.errors import GpuRequired, HeaderError, MissingPython
 from casebook.execution.modules import FOLDERS
@@ -34,7 +35,6 @@ FAILED = (
     "raise __import__('casebook.errors').errors.CasebookError("
     "'the last cell ended with an error: first run the cell with your answer')"
 )
-MEASURES = re.compile(r"\b(?:compare|perf_counter)\(|\.claim\(")
 
 
 @magics_class
@@ -153,7 +153,7 @@ class Busy:
         if gpu.required() or source in self.skipped:
             return ""
         reason = AFTER if follows and self.names_missing else ""
-        if not reason and MEASURES.search(source) and (load := gpu.load()) > gpu.IDLE:
+        if not reason and is_timed(source) and (load := gpu.load()) > gpu.IDLE:
             reason = BUSY.format(load)
         if reason:
             self.skipped.add(source)

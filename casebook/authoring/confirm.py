@@ -12,9 +12,9 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 from casebook import chapters
-from casebook.authoring.checks.code import MEASURES
 from casebook.authoring.execute import run, this_gpu
 from casebook.cells.notebook import Confirmation
+from casebook.cells.timed import is_timed
 from casebook.chapters import Chapter, evidence, receipts
 from casebook.environments.gpu import Gpu
 from casebook.errors import CasebookError
@@ -56,7 +56,7 @@ def confirm(names: Sequence[str]) -> int:
 
 def measures(book: Chapter) -> bool:
     """Whether a chapter claims something about time, which a busy GPU would disturb."""
-    return any(MEASURES.search(cell.source) for cell in book.cells if cell.needs_gpu)
+    return any(is_timed(cell.source) for cell in book.cells if cell.needs_gpu)
 
 
 def confirm_one(path: Path, found: Gpu) -> Confirmation:

@@ -169,7 +169,7 @@ def test_on_a_busy_gpu_nothing_is_measured_until_the_cell_is_run_again(shell, mo
     monkeypatch.setattr(gpu, "find", lambda: H200)
     monkeypatch.setattr(magics, "busy", magics.Busy())
     monkeypatch.setattr(gpu, "load", lambda: 5)
-    measures = "%%gpu\nr = print('measured') #compare()"
+    measures = "%%gpu\nr = print('measured') # timing.compare()"
     assert shell(measures) == "measured\n"
     monkeypatch.setattr(gpu, "load", lambda: 80)
     assert shell("%%gpu\nprint('ran')") == "ran\n"

@@ -10,9 +10,9 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from casebook import doctor
-from casebook.authoring.checks.code import MEASURES
 from casebook.authoring.publish import card_differences
 from casebook.authoring.releases import index, probe
+from casebook.cells.timed import is_timed
 from casebook.chapters import Chapter, evidence, load
 from casebook.chapters.card import CARD
 from casebook.chapters.facts import PARTS, Fault, Releases, label
@@ -66,7 +66,7 @@ def kinds(chapter: Chapter) -> Iterator[str]:
         yield "kind: a cell times out as expected, so it is a hang"
     if "hang" in facts.kind and not hangs and not any("never" in one.see for one in facts.faults):
         yield ("kind `hang` needs a cell with `--timeout-expected`, or a `see` that says 'never'")
-    if "slow" in facts.kind and not any(MEASURES.search(cell.source) for cell in chapter.cells):
+    if "slow" in facts.kind and not any(is_timed(cell.source) for cell in chapter.cells):
         yield "kind: slow, but no cell measures"
 
 

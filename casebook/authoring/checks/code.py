@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from casebook.cells import line
+from casebook.cells.timed import is_timed
 from casebook.chapters import MACHINE_PATH, Cell, Chapter, markup
 
 WIDTH, LINES = 88, 25
@@ -17,7 +18,6 @@ MEASURED = re.compile(
     r"\d.*\b(?:ns|[µμu]s|ms|s|seconds|[kMGT]i?B/s|times faster)\b|timing claims are not checked"
 )
 ASSERTS = re.compile(r"\bassert|\.claim\(|\braise\b|\bsys\.exit\(")
-MEASURES = re.compile(r"\b(?:timing|perf_counter|time_ns|get_elapsed_time)\b|\.claim\(")
 
 
 def code_problems(chapter: Chapter) -> Iterator[str]:
@@ -137,5 +137,5 @@ def measures(cell: Cell) -> bool:
     return bool(
         (plots and "<svg" not in cell.source)
         or MEASURED.search(cell.text)
-        or (cell.text and MEASURES.search(cell.source))
+        or (cell.text and is_timed(cell.source))
     )
