@@ -15,6 +15,8 @@ NOISE = [
     (re.compile(r"0x[0-9a-f]{9,16}\b"), "0x…"),  # addresses
     (re.compile(r"\$\d+[a-z_]\w*(?:\.\d+)*"), "$…"),  # Numba's numbered temporaries: $14call.5
     (re.compile(r"/tmp/(?:tmp|cuda_)\w+"), "/tmp/…"),
+    (re.compile(r"\. Did you mean: '_\w+'\?"), ""),  # private names, which 3.11 does not suggest
+    (re.compile(r'("<frozen [\w.]+>"), line \d+'), r"\1"),  # lines of Python's own modules
 ]
 
 
