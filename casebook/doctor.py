@@ -134,7 +134,7 @@ class Case:
     absent: str = ""  # what is to be said where nothing is installed
 
     @classmethod
-    def told(cls, ranges: list[dict], beside: dict | None = None, **words: str) -> Case:
+    def from_table(cls, ranges: list[dict], beside: dict | None = None, **words: str) -> Case:
         """The Case in the words of the table."""
         found = tuple(Range(**one) for one in ranges)
         return cls(ranges=found, beside=Range(**beside) if beside else None, **words)
@@ -158,7 +158,7 @@ class Case:
     def missing(self, parts: Parts) -> str:
         """Why a fault of packages that are not installed does not show."""
         if self.ranges[-1].part == BUILT_IN and "numba-cuda" in parts:
-            return f"{named(parts['numba-cuda'])} takes the place of {BUILT_IN}"
+            return f"{listing(parts['numba-cuda'])} takes the place of {BUILT_IN}"
         names = ("numba" if r.part == BUILT_IN else r.part for r in self.ranges)
         return f"not installed: {', '.join(names)}{self.absent}"
 
@@ -262,9 +262,9 @@ TABLE = r"""
 "two-registered": ["CuPy warns about multiple CuPy packages, and the last one installed is imported: CuPy may not function correctly because multiple CuPy packages are installed in your environment", "Do not uninstall just one. Uninstall all, then run pip install cupy-cuda12x (or cupy-cuda13x)", "28-two-cupys"]
 }}
 """  # noqa: E501
-TOLD = json.loads(TABLE)
-CASES = tuple(Case.told(**case) for case in TOLD["cases"])
-COMBINATIONS: dict[str, tuple[str, str, str]] = TOLD["combinations"]
+FACTS = json.loads(TABLE)
+CASES = tuple(Case.from_table(**case) for case in FACTS["cases"])
+COMBINATIONS: dict[str, tuple[str, str, str]] = FACTS["combinations"]
 
 
 def nvrtc_and_driver(parts: Parts) -> Finding:
@@ -273,12 +273,12 @@ def nvrtc_and_driver(parts: Parts) -> Finding:
     if "nvrtc" not in parts:
         status, why = NOT_AFFECTED, "no NVRTC from a package"
     elif DRIVER not in parts:
-        status, why = CANNOT_TELL, f"{named(parts['nvrtc'])}, and no driver to compare it with"
+        status, why = CANNOT_TELL, f"{listing(parts['nvrtc'])}, and no driver to compare it with"
     else:
         ((_, cuda),) = parts[DRIVER]
         judged = (newer(version, cuda) for _, version in parts["nvrtc"])
         status = min(judged, key=WORST_FIRST.index)
-        why = f"{named(parts['nvrtc'])}, with {named(parts[DRIVER])}"
+        why = f"{listing(parts['nvrtc'])}, with {listing(parts[DRIVER])}"
         if status == AT_RISK:
             why += ": the driver loads its cubins, as CuPy asks for them, and refuses its PTX"
             fix = 'Ask cuda.core for "cubin", not for "ptx", and leave CUPY_COMPILE_WITH_PTX unset'
@@ -304,7 +304,7 @@ def nvvm_and_nvjitlink(parts: Parts) -> Finding:
     if absent:
         why = f"not installed: {' and '.join(absent)}"
         return combined("nvvm-and-nvjitlink", NOT_AFFECTED, why)
-    why = f"{named(parts['nvvm'])}, with {named(parts['nvjitlink'])}"
+    why = f"{listing(parts['nvvm'])}, with {listing(parts['nvjitlink'])}"
     compilers, linkers = (
         [release(version) for _, version in parts[part]] for part in ("nvvm", "nvjitlink")
     )
@@ -343,12 +343,12 @@ def two_toolkits(parts: Parts) -> Finding:
         if ("cuda12" in one[0] or one[1].startswith("12.")) and asks.judge(*one)[0] != NOT_AFFECTED
     ]
     status = NOT_AFFECTED
-    why = " and ".join(named(parts[part]) for part in both) or "packages of one CUDA version"
+    why = " and ".join(listing(parts[part]) for part in both) or "packages of one CUDA version"
     if both and for_12:
         if order := another_order(parts):
             status, why = CANNOT_TELL, why + order
         else:
-            status, why = AT_RISK, f"{why}, with {named(for_12)}, which then use those of CUDA 13"
+            status, why = AT_RISK, f"{why}, with {listing(for_12)}, which then use those of CUDA 13"
     return combined("two-toolkits", status, why)
 
 
@@ -357,7 +357,7 @@ def another_order(parts: Parts) -> str:
     found = parts.get("cuda-pathfinder", ())
     old = [one for one in found if THIRTEEN_FIRST.judge(*one)[0] == NOT_AFFECTED]
     since = THIRTEEN_FIRST.since
-    return f": {named(old)} looks for them in another order than {since} and later" if old else ""
+    return f": {listing(old)} looks for them in another order than {since} and later" if old else ""
 
 
 def combined(name: str, status: str, why: str, fix: str = "") -> Finding:
@@ -371,10 +371,10 @@ def two_cupys(parts: Parts) -> Finding:
     """Several packages of CuPy, of which each wrote over the files of the one before."""
     found = parts.get("cupy", ())
     status = AFFECTED if len({label for label, _ in found}) > 1 else NOT_AFFECTED
-    return combined("two-registered", status, named(found) or "not installed: cupy")
+    return combined("two-registered", status, listing(found) or "not installed: cupy")
 
 
-def named(found: Installed) -> str:
+def listing(found: Installed) -> str:
     """Labels and versions of one part, in words."""
     return " and ".join(" ".join(one) for one in found)
 
@@ -504,7 +504,7 @@ def interpreter(path: str) -> str:
 
 
 def ask_python(python: str) -> tuple[str, list[str]]:
-    """Version of an interpreter, and the folders that it imports from."""
+    """Version of an interpreter, and the folders that it imports from. Raises NoAnswer."""
     try:
         answer = ask([python, "-c", ASK_PYTHON]) or ""
         version, folders = json.loads(answer.splitlines()[-1])
@@ -515,8 +515,8 @@ def ask_python(python: str) -> tuple[str, list[str]]:
 
 def ask_driver() -> dict | None:
     """What the NVIDIA driver says about itself and its GPUs; None where asking failed."""
-    said = ask([sys.executable, "-IS", "-c", ASK_DRIVER])
-    return json.loads(said) if said else None
+    answer = ask([sys.executable, "-IS", "-c", ASK_DRIVER])
+    return json.loads(answer) if answer else None
 
 
 def ask(command: list[str]) -> str | None:
@@ -609,8 +609,8 @@ def described(folder: str, entry: str) -> tuple[str, str, bool]:
     Falls back to the directory's name; the flag says so.
     """
     fields: dict[str, str] = {}
-    named = METADATA.fullmatch(entry)
-    assert named
+    match = METADATA.fullmatch(entry)
+    assert match
     for file in ("METADATA", "PKG-INFO", ""):
         path = os.path.join(folder, entry, file).rstrip(os.sep)
         try:
@@ -623,7 +623,7 @@ def described(folder: str, entry: str) -> tuple[str, str, bool]:
         text = head.decode("utf-8-sig", "replace")
         fields = {key.lower(): value for key, value in reversed(FIELD.findall(text))}
         break
-    name, version = (fields.get(key) or named[key] for key in ("name", "version"))
+    name, version = (fields.get(key) or match[key] for key in ("name", "version"))
     return re.sub(r"[-_.]+", "-", name or "").lower(), version or UNKNOWN, len(fields) < 2
 
 
@@ -727,18 +727,18 @@ def report(machine: Machine, findings: list[Finding], everything: bool) -> str:
     if depends:
         lines.append(paragraph("Depends", depending(depends, everything)))
     lines += [paragraph("Not inspected", thing) for thing in machine.unread]
-    shown = [f for f in ordered if f.status == AFFECTED or (everything and (f.fix or f.remains))]
+    visible = [f for f in ordered if f.status == AFFECTED or (everything and (f.fix or f.remains))]
     if everything:
-        shown += [f for f in ordered if f.status == CANNOT_TELL]
+        visible += [f for f in ordered if f.status == CANNOT_TELL]
         lines += facts(machine)
-    for finding in shown:
+    for finding in visible:
         lines += ["", paragraph(finding.status, finding.symptom)]
         details = (finding.why, finding.remains) if everything else ()
         lines += [paragraph("", text) for text in details if text]
         if finding.fix:
             lines += [paragraph("", f"Fix: {finding.fix}"), f"{'':14}Read: {finding.chapter}"]
     if everything:
-        rest = [f.name for f in ordered if f not in shown]
+        rest = [f.name for f in ordered if f not in visible]
         return "\n".join([*lines, "", paragraph(NOT_AFFECTED, ", ".join(rest)), "", sentence])
     hidden = [f"{depends} that depend on your code"] * bool(depends)
     hidden += [f"{count[CANNOT_TELL]} that it cannot judge"] * bool(count[CANNOT_TELL])

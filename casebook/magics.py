@@ -14,8 +14,8 @@ from IPython.core.magic import Magics, cell_magic, magics_class, no_var_expand
 from IPython.display import clear_output
 from packaging.specifiers import SpecifierSet
 
+from casebook.cells import environments_cell
 from casebook.cells import line as lines
-from casebook.cells import named
 from casebook.cells.header import Header
 from casebook.cells.plots import use_style
 from casebook.cells.timed import is_timed
@@ -44,14 +44,14 @@ class PinnedMagic(Magics):
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
         self.folders: dict[str, TemporaryDirectory[str]] = {}
-        self.named: Mapping[str, Header] | None = None
+        self.headers: Mapping[str, Header] | None = None
 
     @no_var_expand
     @cell_magic
     def environments(self, line: str, cell: str) -> None:
         """Name environments for the %%pinned cells of this notebook, in TOML: one table for each,
         with requires-python, dependencies, and, where needed, cuda-home, build and env."""
-        self.named = named.read(cell)
+        self.headers = environments_cell.read(cell)
 
     @no_var_expand
     @cell_magic
@@ -84,15 +84,18 @@ class PinnedMagic(Magics):
     pinned.__doc__ = lines.HELP
 
     def known(self, source: str) -> Mapping[str, Header]:
-        """The environments of this notebook: as its cell was run, or as the file has them."""
-        if self.named is None:
-            self.named = environments_of(source, self.shell.user_ns)
-        if self.named is None:
+        """The environments of this notebook: as its cell was run, or as the file has them.
+
+        Raises HeaderError where neither is known.
+        """
+        if self.headers is None:
+            self.headers = environments_of(source, self.shell.user_ns)
+        if self.headers is None:
             raise HeaderError(
                 f"the environments are not known yet: first run the cell that begins with "
-                f"{named.MAGIC}, near the top of the notebook"
+                f"{environments_cell.MAGIC}, near the top of the notebook"
             )
-        return self.named
+        return self.headers
 
     def folder(self, name: str) -> Path:
         """The folder that cells share under this name; removed when the kernel ends."""
@@ -109,10 +112,10 @@ class Progress:
     """Shows how a new environment is made, and clears that before the script's own output."""
 
     def __init__(self, packages: int) -> None:
-        self.packages, self.start, self.shown = packages, time.monotonic(), False
+        self.packages, self.start, self.visible = packages, time.monotonic(), False
 
     def report(self, line: str) -> None:
-        self.shown = True
+        self.visible = True
         seconds = time.monotonic() - self.start
         sys.stdout.write(
             f"\rMaking an environment of {self.packages} packages, {seconds:.0f} s: {line[:70]:70}"
@@ -125,9 +128,9 @@ class Progress:
         sys.stdout.flush()
 
     def clear(self) -> None:
-        if self.shown:
+        if self.visible:
             clear_output()
-            self.shown = False
+            self.visible = False
 
 
 class Busy:

@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 from casebook.authoring import publish
-from casebook.cells import named
+from casebook.cells import environments_cell
 from casebook.cells.header import Header
 from casebook.cells.repository import ROOT
 from casebook.chapters import Chapter, load
@@ -60,13 +60,13 @@ def shared_environment(library: str) -> dict[str, Header]:
     Raises WrongUse, with the names of all libraries, where no chapter has one.
     """
     uses = Counter(
-        named.written({name: head})
+        environments_cell.written({name: head})
         for chapter in load()
         for name, head in chapter.environments().items()
     )
     libraries: dict[str, dict[str, Header]] = {}
     for text, _ in uses.most_common():
-        environment = named.read(text.partition("\n")[2])
+        environment = environments_cell.read(text.partition("\n")[2])
         if fits := re.fullmatch(r"([a-z-]+[a-z0-9]*)-\d[\d.]*", next(iter(environment))):
             libraries.setdefault(fits[1], environment)
     if library not in libraries:
@@ -79,8 +79,8 @@ def put_in(environment: dict[str, Header], chapter: Chapter) -> None:
     (old,), (new,) = chapter.environments(), environment
     for cell in chapter.notebook.cells:
         cell.source = cell.source.replace(f"%%pinned {old}", f"%%pinned {new}")
-        if cell.source.startswith(named.MAGIC):
-            cell.source = named.written(environment)
+        if cell.source.startswith(environments_cell.MAGIC):
+            cell.source = environments_cell.written(environment)
 
 
 def free_number(taken: dict[str, str]) -> str:

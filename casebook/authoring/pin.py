@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 from casebook import chapters
 from casebook.authoring.releases import index
 from casebook.authoring.releases.resolve import CannotBeInstalled, InstallRequest, closure
-from casebook.cells import named
+from casebook.cells import environments_cell
 from casebook.cells.header import Header
 from casebook.chapters import Chapter
 from casebook.environments.wheels import missing_wheels
@@ -30,13 +30,13 @@ def pin(name: str, as_of: str | None = None) -> int:
     chapter = Chapter(book.path)
     cell = next((one for one in chapter.cells if one.names_environments), None)
     if cell is None:
-        raise WrongUse(f"{chapter.name} has no cell that begins with {named.MAGIC}")
+        raise WrongUse(f"{chapter.name} has no cell that begins with {environments_cell.MAGIC}")
     complete = {}
     for title, head in chapter.environments().items():
         complete[title] = completed(title, head, as_of == "release")
         added = len(complete[title].dependencies) - len(head.dependencies)
         print(f"{title}: {len(complete[title].dependencies)} packages, {added} of them added")
-    cell.node.source = named.written(complete)
+    cell.node.source = environments_cell.written(complete)
     chapter.write()
     problems = [line for head in complete.values() for line in missing_wheels(head)]
     print("\n".join(problems), end="\n" * bool(problems))

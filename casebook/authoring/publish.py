@@ -49,7 +49,7 @@ def dumped(value: object) -> str:
 
 def case(name: str, fault: Fault) -> dict[str, Any]:
     """The arguments of one Case of the doctor."""
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "name": f"{name[:2]}-{fault.id}",
         "symptom": symptom(fault),
         "ranges": [*map(one_range, fault.affected), *map(read_range, fault.read)],
@@ -61,28 +61,33 @@ def case(name: str, fault: Fault) -> dict[str, Any]:
     }
     if fault.beside:
         part, since = fault.beside
-        told["beside"] = {"part": PARTS.get(part, part), "since": since}
-    return {key: value for key, value in told.items() if value}
+        fields["beside"] = {"part": PARTS.get(part, part), "since": since}
+    return {key: value for key, value in fields.items() if value}
 
 
 def one_range(releases: Releases) -> dict[str, Any]:
     """The arguments of one Range of the doctor."""
-    told = {
+    fields = {
         "part": PARTS.get(releases.package, releases.package),
         "since" if releases.begins else "oldest": releases.first,
         "fixed": releases.fixed,
         "newest": releases.newest,
         "everywhere": releases.at_risk,
     }
-    return {key: value for key, value in told.items() if value}
+    return {key: value for key, value in fields.items() if value}
 
 
 def read_range(read: tuple[str, str]) -> dict[str, Any]:
     """The arguments of a Range of releases whose source was read."""
     package, text = read
     ends = {part.operator: part.version for part in SpecifierSet(text)}
-    told = {"oldest": ends[">="], "fixed": ends.get("<"), "newest": ends.get("<="), "read": True}
-    return {"part": PARTS.get(package, package)} | {key: one for key, one in told.items() if one}
+    fields = {
+        "oldest": ends[">="],
+        "fixed": ends.get("<"),
+        "newest": ends.get("<="),
+        "read": True,
+    }
+    return {"part": PARTS.get(package, package)} | {key: one for key, one in fields.items() if one}
 
 
 def symptom(fault: Fault) -> str:

@@ -121,7 +121,7 @@ def _variable(text: str) -> tuple[str, str]:
 
 
 def of_source(source: str) -> Line:
-    """The Line of a %%pinned cell."""
+    """The Line of a %%pinned cell. Raises HeaderError."""
     return parse(source.partition("\n")[0].removeprefix(MAGIC))
 
 
@@ -152,10 +152,10 @@ def header(line: Line, script: str, environments: Mapping[str, Header]) -> Heade
 
 def with_header(source: str, header: Header) -> str:
     """A %%pinned cell that stands alone: its header replaces the name of its environment."""
-    said = of_source(source)
-    if said.name is None:
+    line = of_source(source)
+    if line.name is None:
         return source
-    rest = [("--out", said.out), ("--folder", said.folder)]
+    rest = [("--out", line.out), ("--folder", line.folder)]
     first = " ".join([MAGIC, *(f"{key} {value}" for key, value in rest if value)])
     return f"{first}\n{header.block()}\n{source.partition(chr(10))[2]}"
 

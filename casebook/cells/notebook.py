@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
+from casebook.cells import environments_cell, line
 from casebook.cells import header as headers
-from casebook.cells import line, named
 from casebook.cells.repository import ADDRESS, ROOT
 from casebook.errors import HeaderError, WrongUse
 
@@ -77,7 +77,7 @@ class Cell:
     @property
     def names_environments(self) -> bool:
         """True for the cell that names the environments of the notebook."""
-        return self.source.partition("\n")[0].rstrip() == named.MAGIC
+        return self.source.partition("\n")[0].rstrip() == environments_cell.MAGIC
 
     @property
     def tags(self) -> list[str]:
@@ -94,8 +94,9 @@ class Cell:
                 self.environments()
             if not self.pinned:
                 return None, ""
-            said = line.of_source(self.source)
-            return line.header(said, self.script, self.environments() if said.name else {}), ""
+            options = line.of_source(self.source)
+            environments = self.environments() if options.name else {}
+            return line.header(options, self.script, environments), ""
         except HeaderError as error:
             return None, str(error)
 
@@ -158,8 +159,8 @@ class Notebook:
         """The environments that its cells may name. Raises HeaderError for a cell with an error."""
         texts = [cell.script for cell in self.cells if cell.names_environments]
         if len(texts) > 1:
-            raise HeaderError(f"{len(texts)} cells begin with {named.MAGIC}: keep one")
-        return named.read(texts[0]) if texts else {}
+            raise HeaderError(f"{len(texts)} cells begin with {environments_cell.MAGIC}: keep one")
+        return environments_cell.read(texts[0]) if texts else {}
 
     def read(self) -> Any:
         try:

@@ -3,7 +3,7 @@
 import re
 
 from casebook.chapters.chapter import Chapter
-from casebook.chapters.facts import Fault, label, shown
+from casebook.chapters.facts import Fault, label, range_text
 
 CARD = re.compile(r"(?s)<!-- card: .*?-->\n.*?<!-- end of the card -->")
 BEGIN, END = "<!-- card: written from {name}.yml -->", "<!-- end of the card -->"
@@ -42,7 +42,7 @@ def affected(fault: Fault) -> str:
     """The affected releases of a fault, in words."""
     beside = f", beside {label(fault.beside[0])} ≥ {fault.beside[1]}" if fault.beside else ""
     run = fault.where or "; ".join(releases.affected for releases in fault.affected) + beside
-    read = "; ".join(f"{label(package)} {shown(text)}" for package, text in fault.read)
+    read = "; ".join(f"{label(package)} {range_text(text)}" for package, text in fault.read)
     return f"{run}. Source only: {read}" if read else run
 
 

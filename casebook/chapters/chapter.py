@@ -9,7 +9,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from casebook.cells import line, named, notebook
+from casebook.cells import environments_cell, line, notebook
 from casebook.cells.hashes import digest, of_outputs
 from casebook.cells.header import Header
 from casebook.cells.repository import ADDRESS, notebooks
@@ -33,7 +33,7 @@ class Cell(notebook.Cell):
         all of them counts by its magic alone. Spaces at the ends of lines and the address of the
         repository do not count.
         """
-        source = named.MAGIC if self.names_environments else self.source
+        source = environments_cell.MAGIC if self.names_environments else self.source
         lines = [text.rstrip() for text in source.replace(ADDRESS, "ADDRESS").rstrip().splitlines()]
         if self.header and line.of_source(self.source).name:
             lines.append(self.header.facts)

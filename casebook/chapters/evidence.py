@@ -168,8 +168,8 @@ def rows(chapter: Chapter) -> Iterator[Row]:
             if (run := entry.run(level)) and (entry.closure or level in probed):
                 place = chapter.name, entry.library, entry.release, entry.released, entry.as_of
                 closure = tuple((entry.closure or "").split())
-                shown = run.outcome, run.line, run.date, run.driver, run.gpu
-                yield Row(*place, level, entry.python, closure, *shown)
+                result = run.outcome, run.line, run.date, run.driver, run.gpu
+                yield Row(*place, level, entry.python, closure, *result)
 
 
 def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:

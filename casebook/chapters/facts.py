@@ -56,7 +56,7 @@ class Releases:
     @property
     def affected(self) -> str:
         """The range as the card shows it: `numba-cuda ≥ 0.21.0, < 0.30.1`."""
-        return f"{label(self.package)} {shown(self.text)}"
+        return f"{label(self.package)} {range_text(self.text)}"
 
     @property
     def fixed_in(self) -> str:
@@ -146,9 +146,9 @@ def load(path: Path) -> Facts:
 
 def reason(error: jsonschema.ValidationError) -> str:
     """What the schema says of a value, with what the key is for."""
-    said = error.message if len(error.message) < 200 else f"{error.validator} is not met"
+    sentence = error.message if len(error.message) < 200 else f"{error.validator} is not met"
     about = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
-    return f"{said} ({about})" if about else said
+    return f"{sentence} ({about})" if about else sentence
 
 
 def fault(given: dict[str, Any], kind: list[str]) -> Fault:
@@ -161,8 +161,8 @@ def fault(given: dict[str, Any], kind: list[str]) -> Fault:
     at_risk = given.get("at-risk", [])
     if fixed and given.get("by-design"):
         raise ValueError(f"fault {given['id']}: what is by design is fixed in no release")
-    unseen = given.get("unseen", ())
-    for package in [*(() if where else fixed), *(() if at_risk is True else at_risk), *unseen]:
+    packages = [*(() if where else fixed), *(() if at_risk is True else at_risk)]
+    for package in [*packages, *given.get("unseen", ())]:
         if package not in known:
             raise ValueError(f"fault {given['id']}: {package} is not among the affected packages")
     releases = tuple(
@@ -224,7 +224,10 @@ def bounds(name: str, package: str, text: str) -> str:
 def parsed(
     name: str, package: str, text: str, fixed: str | None, begins: bool, at_risk: bool
 ) -> Releases:
-    """One range: `>=A` at most once, and `<B` with B fixed, or `<=C`, the newest looked at."""
+    """One range: `>=A` at most once, and `<B` with B fixed, or `<=C`, the newest looked at.
+
+    Raises ValueError for any other.
+    """
     try:
         ends = {part.operator: part.version for part in SpecifierSet(text)}
     except InvalidSpecifier:
@@ -244,7 +247,7 @@ def label(package: str) -> str:
     return LABELS.get(package, package)
 
 
-def shown(text: str) -> str:
+def range_text(text: str) -> str:
     """A range as it is read: `≥ 0.21.0, < 0.30.1`; one release alone as its number."""
     ends = {part.operator: part.version for part in SpecifierSet(text)}
     if ends.get(">=") and ends.get(">=") == ends.get("<="):

@@ -1,6 +1,6 @@
 """The first cell that a class runs: it needs no GPU, and shows how a failing cell reads."""
 
-from casebook.cells import named
+from casebook.cells import environments_cell
 from casebook.cells.header import Header
 
 NAME = "numpy-2.4.6"
@@ -22,4 +22,4 @@ print(np.arange(3, dtype=np.uint8) + 256)"""
 
 def environments() -> str:
     """The cell that names the environment."""
-    return named.written({NAME: ENVIRONMENT})
+    return environments_cell.written({NAME: ENVIRONMENT})

@@ -161,7 +161,7 @@ def answer(chapter: Chapter) -> list[str]:
 def wrong(chapter: Chapter) -> Iterator[str]:
     """Lines of a chapter that are neither right in a host nor told to be wrong there: sentences."""
     known, tried = hosts(), trials()
-    told = {host for fault in chapter.facts.faults for host in fault.installs}
+    hosts_with_advice = {host for fault in chapter.facts.faults for host in fault.installs}
     needed = set()
     for line in of_chapter(chapter):
         try:
@@ -175,12 +175,12 @@ def wrong(chapter: Chapter) -> Iterator[str]:
         for id, one in found.items():
             if one and one.wrong and not (known[id].instead and one.breaks):
                 needed.add(id)
-                if id not in told:
+                if id not in hosts_with_advice:
                     yield (
                         f"`{line}` is not right in {id} ({one.problem}): change it, or say under "
                         "`installs` of the fault what to do there"
                     )
-    for id in sorted(told - needed):
+    for id in sorted(hosts_with_advice - needed):
         yield f"`installs` names {id}, where every line is right or which is no host"
 
 

@@ -10,7 +10,7 @@ import re
 ASK = "**Before you run it:**"
 QUESTION = re.compile(rf"^{re.escape(ASK)} (?P<question>.+)$", re.MULTILINE)
 RESULT = re.compile(
-    r"<!-- result -->[ \n]?(?P<told>(?s:.*?)) *(?=\s*(?:^#{1,6} |<!-- (?:next|result) -->|\Z))",
+    r"<!-- result -->[ \n]?(?P<passage>(?s:.*?)) *(?=\s*(?:^#{1,6} |<!-- (?:next|result) -->|\Z))",
     re.MULTILINE,
 )
 NEXT = re.compile(r"<!-- next -->[ \n]?")

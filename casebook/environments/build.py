@@ -23,7 +23,7 @@ from casebook.environments.uv import Report, silent
 from casebook.environments.venv import Environment, missing_file
 from casebook.errors import EnvironmentFailure
 
-SHOWN = 30  # lines of a failing build that are shown
+LAST_LINES = 30  # lines of a failing build that are shown
 UNITY = "CMAKE_UNITY_BUILD=ON"  # the same headers are read once
 QUICKER = UNITY, "CMAKE_CUDA_COMPILER=NOTFOUND"  # mode host: nor is nvcc tried
 
@@ -119,6 +119,6 @@ def explain(text: str, name: str, mode: str) -> str:
     """The end of the compiler's output, led by a sentence."""
     needs = next((f": {what}" for pattern, what in REQUIRED if re.search(pattern, text)), "")
     noise = r"\s*$|hint:|\s*\[(\d+/\d+|stdout|stderr)\]"
-    end = [line for line in text.splitlines() if not re.match(noise, line)][-SHOWN:]
+    end = [line for line in text.splitlines() if not re.match(noise, line)][-LAST_LINES:]
     first = f"{name}/ could not be built in mode {mode}{needs}"
     return "\n".join([first, "The end of the compiler's output:", *end])

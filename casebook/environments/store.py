@@ -22,7 +22,8 @@ UNWRITABLE = {
 def cache() -> Path:
     """The folder for everything that casebook keeps between runs.
 
-    A relative XDG_CACHE_HOME is ignored, as its specification says.
+    A relative XDG_CACHE_HOME is ignored, as its specification says. Raises EnvironmentFailure
+    where no home directory is known.
     """
     if os.path.isabs(given := os.environ.get("XDG_CACHE_HOME", "")):
         return Path(given) / "casebook"
@@ -34,8 +35,8 @@ def cache() -> Path:
 
 def shared_folders() -> list[Path]:
     """The folders of CASEBOOK_ENVIRONMENTS: searched before the user's own, and never written."""
-    named = os.environ.get("CASEBOOK_ENVIRONMENTS", "").split(os.pathsep)
-    return [Path(folder) for folder in named if folder]
+    folders = os.environ.get("CASEBOOK_ENVIRONMENTS", "").split(os.pathsep)
+    return [Path(folder) for folder in folders if folder]
 
 
 @contextmanager

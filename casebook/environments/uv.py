@@ -93,8 +93,8 @@ def failure(text: str, header: Header, folder: Path) -> EnvironmentFailure:
     if re.search(
         r"dns error|[Nn]etwork|Failed to (fetch|download)|Could not connect|request for url", text
     ):
-        named = [n for n in names if re.search(rf"[/`]{n.split('==')[0]}[/`=]", text)] or names
-        return DownloadFailure(f"cannot download {' or '.join(named)}: no network, or no answer")
+        packages = [n for n in names if re.search(rf"[/`]{n.split('==')[0]}[/`=]", text)] or names
+        return DownloadFailure(f"cannot download {' or '.join(packages)}: no network, or no answer")
     if reason := conflict(text):
         return EnvironmentFailure(f"the dependencies cannot be installed together: {reason}")
     return EnvironmentFailure("uv could not create the environment:\n" + text.strip())

@@ -43,7 +43,10 @@ def command(name: str, number: int) -> int:
 
 
 def export(notebook: Notebook, number: int) -> str:
-    """Text of the file for the code cell with this number."""
+    """Text of the file for the code cell with this number.
+
+    Raises WrongUse for a cell that cannot stand alone, HeaderError for one with a wrong header.
+    """
     if not 1 <= number <= len(notebook.cells):
         raise WrongUse(f"{notebook.name} has code cells 1 to {len(notebook.cells)}, not {number}")
     cell, place = notebook.cells[number - 1], f"{notebook.name}, cell [{number}]"
@@ -59,8 +62,8 @@ def export(notebook: Notebook, number: int) -> str:
         )
     before = cell.script[: block.start()].strip() if block else ""
     code = (before + cell.script[block.end() if block else 0 :]).strip("\n")
-    shown = block[0] if block else header.block()
-    beginning = [*origin(notebook, cell, header), shown, BEGINNING, code, ""]
+    header_text = block[0] if block else header.block()
+    beginning = [*origin(notebook, cell, header), header_text, BEGINNING, code, ""]
     return "\n".join([*beginning, *printed(notebook, cell), check(header, imported(code))])
 
 

@@ -46,9 +46,9 @@ def stored(source: str, names: dict[str, Any]) -> dict[str, str] | None:
 def notebooks(names: dict[str, Any]) -> Iterator[tuple[Path, bool]]:
     """Files that may be the notebook, and whether JupyterLab or VS Code says so: that one, those in
     the working directory, then the book's own."""
-    for said in (os.environ.get("JPY_SESSION_NAME"), names.get("__vsc_ipynb_file__")):
-        if said:
-            yield Path(said), True
+    for name in (os.environ.get("JPY_SESSION_NAME"), names.get("__vsc_ipynb_file__")):
+        if name:
+            yield Path(name), True
     for folder in (Path(), ROOT / "notebooks"):
         yield from ((path, False) for path in sorted(folder.glob("*.ipynb")))
 
@@ -79,13 +79,13 @@ def environments_of(source: str, names: dict[str, Any]) -> Mapping[str, Header] 
 
     The file that JupyterLab or VS Code names counts even if the cell was edited since it was saved.
     """
-    for path, said in notebooks(names):
+    for path, certain in notebooks(names):
         try:
             book = Notebook(path)
             found = book.environments()
         except (WrongUse, HeaderError):
             continue
-        if found and (said or any(same(cell.source, source) for cell in book.cells)):
+        if found and (certain or any(same(cell.source, source) for cell in book.cells)):
             return found
     return None
 

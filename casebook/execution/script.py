@@ -76,10 +76,10 @@ def run(
         script = folder / "cell" / "cell.py"
         # the magic's line stays line 1, as the notebook counts
         script.write_text("\n" + source, encoding="utf-8")
-        shown: list[str] = []
+        pieces: list[str] = []
 
         def show(text: str) -> None:
-            shown.append(text)
+            pieces.append(text)
             emit(text)
 
         def add(line: str) -> None:
@@ -98,7 +98,7 @@ def run(
             )
         if output.finish():
             show(keep(folder / "output", source))
-        return Outcome(status, read_report(folder / "reports" / str(process)), "".join(shown))
+        return Outcome(status, read_report(folder / "reports" / str(process)), "".join(pieces))
 
 
 @contextmanager

@@ -104,7 +104,8 @@ class Entry:
     def header(self, pin: str = "") -> Header:
         """The environment of the program; `pin` ("numpy==2.4.2") takes the place of one of its.
 
-        Raises HeaderError, a sentence that says what to fix.
+        Raises HeaderError, a sentence that says what to fix, and WrongUse for a `pin` of a package
+        that the program does not use.
         """
         found = PINS.match(self.program)
         if not found:
@@ -114,10 +115,10 @@ class Entry:
         python, pins = found[1], found[2].split()
         package, _, version = pin.partition("==")
         if pin:
-            named = [one for one in pins if re.split(r"[\[=]", one)[0] == package]
-            if not named:
+            old_pins = [one for one in pins if re.split(r"[\[=]", one)[0] == package]
+            if not old_pins:
                 raise WrongUse(f"{self.name} does not use {package}")
-            pins[pins.index(named[0])] = f"{named[0].partition('==')[0]}=={version}"
+            pins[pins.index(old_pins[0])] = f"{old_pins[0].partition('==')[0]}=={version}"
         table: dict[str, Any] = {
             "requires-python": python,
             "dependencies": pins,

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 from helpers import cell
 
-from casebook.cells import line, named
+from casebook.cells import environments_cell, line
 from casebook.cells.header import Header, read
 from casebook.errors import HeaderError
 
@@ -104,13 +104,13 @@ def test_a_cell_has_a_name_or_a_header_and_not_both():
 )
 def test_a_wrong_environment_gets_a_sentence(text, sentence):
     with pytest.raises(HeaderError) as caught:
-        named.read(text)
+        environments_cell.read(text)
     assert sentence in str(caught.value)
 
 
 def test_what_is_written_is_read_back():
-    text = named.written(ENVIRONMENTS)
-    assert named.read(text.partition("\n")[2]) == ENVIRONMENTS
+    text = environments_cell.written(ENVIRONMENTS)
+    assert environments_cell.read(text.partition("\n")[2]) == ENVIRONMENTS
 
 
 def test_a_cell_with_its_header_stands_alone():

@@ -57,8 +57,8 @@ class Cases(SphinxDirective):
             for name, library in libraries.LIBRARIES.items()
             if name in used and library.packages
         }
-        shown = {kind for chapter in chapters for kind in chapter.facts.kind}
-        of = {kind_class(kind): kind for kind in kinds() if kind in shown}
+        present = {kind for chapter in chapters for kind in chapter.facts.kind}
+        of = {kind_class(kind): kind for kind in kinds() if kind in present}
         groups = group("Library", about) + group("Kind", of)
         items = [item for part in self.parts(chapters) for item in part]
         cases = nodes.bullet_list("", *items, classes=["cases"])
@@ -66,19 +66,19 @@ class Cases(SphinxDirective):
 
     def parts(self, chapters: list[Chapter]) -> Iterator[list[nodes.list_item]]:
         """For each part of the table of contents with cases its caption, then its cases."""
-        named = {f"notebooks/{chapter.name}": chapter for chapter in chapters}
+        by_page = {f"notebooks/{chapter.name}": chapter for chapter in chapters}
         for part in self.env.external_site_map.root.subtrees:  # type: ignore[attr-defined]
-            if cases := [self.case(named[name]) for name in part.items if name in named]:
+            if cases := [self.case(by_page[name]) for name in part.items if name in by_page]:
                 caption = nodes.paragraph("", part.caption)
                 yield [nodes.list_item("", caption, classes=["caption"]), *cases]
 
     def case(self, chapter: Chapter) -> nodes.list_item:
         """The faults of a case, of which the first, which its title is about, is shown."""
-        named = libraries.of_chapter(chapter)
+        subjects = libraries.of_chapter(chapter)
         faults = [self.fault(chapter, fault) for fault in chapter.facts.faults]
         for other in faults[1:]:
             other["classes"].append("other")
-        return nodes.list_item("", *faults, classes=classes(named, chapter.facts.kind))
+        return nodes.list_item("", *faults, classes=classes(subjects, chapter.facts.kind))
 
     def fault(self, chapter: Chapter, fault: Fault) -> nodes.container:
         """What is seen, with a link, what to do, and how many more faults the case has."""
@@ -95,9 +95,9 @@ class Cases(SphinxDirective):
         )
 
 
-def classes(named: Iterable[str], kinds: Iterable[str]) -> list[str]:
+def classes(names: Iterable[str], kinds: Iterable[str]) -> list[str]:
     """What the script chooses by: libraries, the main one first, and kinds."""
-    return [*(f"about-{name}" for name in named), *map(kind_class, kinds)]
+    return [*(f"about-{name}" for name in names), *map(kind_class, kinds)]
 
 
 def kind_class(kind: str) -> str:
@@ -117,8 +117,8 @@ def add_keywords(app: Sphinx, tree: nodes.document) -> None:
     """Have the site's search find a case by the words in which people describe it."""
     if chapter := notebook.chapter(tree):
         faults = chapter.facts.faults
-        told = (text for one in faults for text in (one.see, *one.messages, *one.heard))
-        words = dict.fromkeys(re.findall(r"\w+", " ".join(told)))
+        texts = (text for one in faults for text in (one.see, *one.messages, *one.heard))
+        words = dict.fromkeys(re.findall(r"\w+", " ".join(texts)))
         tree.insert(0, nodes.meta(name="keywords", content=",".join(words), lang="en"))
 
 

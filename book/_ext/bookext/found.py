@@ -51,8 +51,8 @@ class Found(SphinxDirective):
         if entry.case:
             section += proof(self, entry, chapters[entry.case])
         if entry.program and entry.kind == "bug":
-            said = escape(issue(entry, run))
-            section += notebook.html(ISSUE.format(name=entry.name, text=said))
+            report = escape(issue(entry, run))
+            section += notebook.html(ISSUE.format(name=entry.name, text=report))
         return section
 
 

@@ -56,10 +56,10 @@ def picture(hunt: dict[str, Any]) -> nodes.raw:
         for x, column in enumerate(columns):
             count = counts.get((row, column), 0)
             shade = min(1.0, 0.08 + math.log10(1 + count) / 4)
-            said = html.escape(f"{row}, {column}: {count}")
+            title = html.escape(f"{row}, {column}: {count}")
             parts.append(
                 f'<rect x="{LEFT + SIDE * x}" y="{TOP + SIDE * y}" width="{SIDE - 1}"'
-                f' height="{SIDE - 1}" opacity="{shade:.2f}"><title>{said}</title></rect>'
+                f' height="{SIDE - 1}" opacity="{shade:.2f}"><title>{title}</title></rect>'
             )
     width, height = LEFT + SIDE * len(columns), TOP + SIDE * len(rows)
     about = html.escape(

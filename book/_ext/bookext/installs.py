@@ -72,18 +72,18 @@ def advice(chapter: Chapter, host: Host, trial: Trial) -> str:
         return f"<code>{escape(trial.run)}</code>"
     if trial.problem == NOT_NEEDED:
         return "nothing, because it does not have the fault"
-    told = (f.installs[host.id] for f in chapter.facts.faults if host.id in f.installs)
-    return f"{code(next(told, host.instead))} ({escape(trial.problem)})"
+    instructions = (f.installs[host.id] for f in chapter.facts.faults if host.id in f.installs)
+    return f"{code(next(instructions, host.instead))} ({escape(trial.problem)})"
 
 
 def changes(trial: Trial) -> str:
     """The packages that change: each that is replaced, and of the others those of the line."""
     if not trial.run:
         return ""
-    named = {one.name for one in installs.requirements(trial.run)}
+    names = {one.name for one in installs.requirements(trial.run)}
     replaced = [f"{name} {text}" for name, text in trial.changes.items() if "→" in text]
     added = {name: text for name, text in trial.changes.items() if "→" not in text}
-    known = [f"{name} {text}" for name, text in added.items() if name in named]
+    known = [f"{name} {text}" for name, text in added.items() if name in names]
     if more := len(added) - len(known):
         known = [f"{', '.join(known)} and {more} more" if known else f"{more} packages"]
     parts = [f"replaces {', '.join(replaced)}"] if replaced else []

@@ -44,9 +44,9 @@ def show(app: Sphinx, tree: nodes.document) -> None:
         nodes.reference, title, internal=True, refuri=f"{page}#{nodes.make_id(title)}"
     )
     copy = f'<a href="../copies/{chapter.path.name}" download>a copy that asks first</a>'
-    said = notebook.html(f" You can work through it in {copy}, without outputs and solutions.")
+    offer = notebook.html(f" You can work through it in {copy}, without outputs and solutions.")
     tree.children[-1] += notebook.element(
-        nodes.paragraph, "This case belongs to ", lesson, ".", said, classes=["notes"]
+        nodes.paragraph, "This case belongs to ", lesson, ".", offer, classes=["notes"]
     )
 
 

@@ -41,11 +41,11 @@ class Library:
     authored: str | None = None
 
 
-TOLD = yaml.safe_load(Path(__file__).with_name("libraries.yml").read_text("utf8"))
-LIBRARIES = {name: Library(**told) for name, told in TOLD.items()}
+TABLE = yaml.safe_load(Path(__file__).with_name("libraries.yml").read_text("utf8"))
+LIBRARIES = {name: Library(**fields) for name, fields in TABLE.items()}
 
 
-def named(text: str) -> list[str]:
+def of_text(text: str) -> list[str]:
     """The libraries that a text names, in its order."""
     found = [
         (place.start(), name)
@@ -57,12 +57,12 @@ def named(text: str) -> list[str]:
 
 def of_chapter(chapter: Chapter) -> list[str]:
     """The libraries that a chapter is about, in the order of its facts."""
-    return named(", ".join(chapter.facts.libraries))
+    return of_text(", ".join(chapter.facts.libraries))
 
 
 def of_fault(fault: Fault) -> list[str]:
     """The libraries whose releases a fault affects."""
-    return named(f"{', '.join(label(one.package) for one in fault.affected)} {fault.where}")
+    return of_text(f"{', '.join(label(one.package) for one in fault.affected)} {fault.where}")
 
 
 def of_packages(packages: Iterable[str]) -> list[str]:

@@ -39,8 +39,8 @@ def cells(tree: nodes.document) -> Iterator[tuple[Cell, nodes.container]]:
     """Pairs of a code cell and the container that shows it; none where the page is no notebook."""
     if found := chapter(tree):
         containers = list(tree.findall(nodes.container))
-        shown = [one for one in containers if one.get("nb_element") == "cell_code"]
-        yield from zip(found.cells, shown, strict=True)
+        code_cells = [one for one in containers if one.get("nb_element") == "cell_code"]
+        yield from zip(found.cells, code_cells, strict=True)
 
 
 def has_drawing(cell: Cell) -> bool:

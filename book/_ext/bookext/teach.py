@@ -21,7 +21,7 @@ from casebook.chapters.questions import QUESTION, RESULT
 from . import notebook
 
 PIECE = re.compile(rf"{RESULT.pattern}|{QUESTION.pattern}|^## (?P<heading>.+)$", re.MULTILINE)
-SHOWN = 8  # lines of a stored output
+MOST_LINES = 8  # lines of a stored output
 
 
 class Asked(NamedTuple):
@@ -84,7 +84,7 @@ class Questions(About):
             gpu = " GPU · " if cell.needs_gpu else " "
             question = self.parse_inline(" ".join(questions))[0]
             term = notebook.element(nodes.term, self.cell(chapter, number), gpu, *question)
-            answer = [*shown(cell), *(node for text in answers for node in self.markdown(text))]
+            answer = [*output(cell), *(node for text in answers for node in self.markdown(text))]
             found[-1] += nodes.definition_list_item("", term, nodes.definition("", *answer))
         return found
 
@@ -111,14 +111,14 @@ class Mistakes(About):
         return nodes.definition_list_item("", term, nodes.definition("", answers))
 
 
-def shown(cell: chapters.Cell) -> list[nodes.Node]:
+def output(cell: chapters.Cell) -> list[nodes.Node]:
     """What a cell prints, as a block: its beginning and its end where it is long. Nothing for a
     picture."""
     lines = cell.text.rstrip().splitlines()
     if notebook.has_drawing(cell) or not lines:
         return []
-    if len(lines) > SHOWN:
-        lines = [*lines[: SHOWN // 2], "…", *lines[-(SHOWN // 2) :]]
+    if len(lines) > MOST_LINES:
+        lines = [*lines[: MOST_LINES // 2], "…", *lines[-(MOST_LINES // 2) :]]
     return [nodes.literal_block("", "\n".join(lines), language="none")]
 
 
@@ -144,7 +144,7 @@ def asked(chapter: chapters.Chapter) -> list[tuple[int, Asked]]:
             elif piece["question"]:
                 below.questions.append(piece["question"])
             elif piece.start() == 0 or not about.answers:
-                about.answers.append(piece["told"])
+                about.answers.append(piece["passage"])
     return found
 
 

@@ -125,7 +125,7 @@ def strip(library: str, rows: list[Row]) -> nodes.raw:
         ("; ".join(dependency_set(*at) for at in same), cells[same[-1]]) for same in alike.values()
     ]
     releases = [[head(one).release for one in column] for column in columns]
-    return render("strip", library, releases, lines, map(said, columns), *legend(rows))
+    return render("strip", library, releases, lines, map(summary, columns), *legend(rows))
 
 
 def head(ran: Ran) -> Row:
@@ -133,7 +133,7 @@ def head(ran: Ran) -> Row:
     return next(iter(ran.values()))
 
 
-def said(column: list[Ran]) -> tuple[str, str, str, list[tuple[str, str, str]]]:
+def summary(column: list[Ran]) -> tuple[str, str, str, list[tuple[str, str, str]]]:
     """Anchor, releases, days, and the ends of a column: (outcome, where if not in all, words)."""
     whole = span([head(one).release for one in column])
     ends = evidence.grouped(

@@ -92,10 +92,10 @@ def messages(chapter: Chapter) -> Iterator[str]:
     facts = chapter.facts
     if not chapter.receipt or chapter.pending:
         return
-    said = [cell.text for cell in chapter.cells] + [row.line for row in evidence.rows(chapter)]
-    shown = " ".join(" ".join(said).split())
+    texts = [cell.text for cell in chapter.cells] + [row.line for row in evidence.rows(chapter)]
+    text = " ".join(" ".join(texts).split())
     for message in facts.messages:
-        if " ".join(message.split()) not in shown:
+        if " ".join(message.split()) not in text:
             yield f"no stored output and no row of a release has the message {message!r}"
 
 
@@ -188,9 +188,9 @@ def bad_releases(fault: Fault, requirement: Requirement) -> set[str]:
     bad = set()
     for releases in fault.affected:
         if part_of(requirement.name) == package_of(releases):
-            named = {part.version for part in requirement.specifier}
+            versions = {part.version for part in requirement.specifier}
             ends = {end for end in (releases.first, releases.newest) if end}
-            bad |= {v for v in named | ends if SpecifierSet(releases.text).contains(v)}
+            bad |= {v for v in versions | ends if SpecifierSet(releases.text).contains(v)}
     if fault.beside and fault.beside[0] == requirement.name:
         bad |= {fault.beside[1], f"{fault.beside[1]}.1"}
     return bad

@@ -9,7 +9,7 @@ from casebook.chapters import MACHINE_PATH, Cell, Chapter, markup
 
 WIDTH, LINES = 88, 25
 ANSWERS = {"check", "solution"}
-SHOWN = {"text/plain", "text/html", "image/svg+xml", "image/png"}  # kinds of output
+OUTPUT_KINDS = {"text/plain", "text/html", "image/svg+xml", "image/png"}  # kinds of output
 HIDES = ANSWERS | {"hide-input"}
 WEAKENS = {"nbval-ignore-output", "nbval-skip"}
 TAGS = HIDES | WEAKENS | {"setup", "environments", "exercise"}
@@ -71,8 +71,8 @@ def output_problems(cell: Cell) -> Iterator[str]:
             "with raises or signal"
         )
     for kind, data in [part for o in cell.node.outputs for part in o.get("data", {}).items()]:
-        if kind not in SHOWN:
-            yield f"its stored output is {kind}; a page shows {', '.join(sorted(SHOWN))}"
+        if kind not in OUTPUT_KINDS:
+            yield f"its stored output is {kind}; a page shows {', '.join(sorted(OUTPUT_KINDS))}"
         yield from (f"its stored output {problem}" for problem in markup.problems(kind, data))
     if leak := MACHINE_PATH.search(cell.text):
         yield f"its output names a path of the machine that ran it: {leak[0]}"

@@ -35,12 +35,12 @@ def form(one: Exercise, pending: Collection[str]) -> Iterator[str]:
         yield "no cell is tagged check"
     if not one.solution:
         yield "no cell is tagged solution"
-    shown = "".join(cell.text for cell in one.asked)
+    output = "".join(cell.text for cell in one.asked)
     waits = any(cell.node.id in pending for cell in (*one.asked, *one.solution))
     if (
         any(cell.node.execution_count for cell in one.asked)
         and not waits
-        and (not re.search(r"(?m)^Not yet", shown) or "Correct" in shown)
+        and (not re.search(r"(?m)^Not yet", output) or "Correct" in output)
     ):
         yield 'as it is stored, its check does not print "Not yet": is it solved already?'
     # A script that checks itself has words of its own.

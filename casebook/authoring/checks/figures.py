@@ -14,7 +14,7 @@ SPACE = r"[ \u00a0\u202f]?"
 NUMBER = re.compile(
     r"(?<![\w.,#-])(\d[\d,]*(?:\.\d+)*)" rf"({SPACE}{UNIT}(?![\w/]))?(?![\w]|[.,]\d)"
 )
-SHOWN = re.compile(r"(?<![\d.])\d[\d,_]*(?:\.\d+)*")
+FIGURE = re.compile(r"(?<![\d.])\d[\d,_]*(?:\.\d+)*")
 
 
 def claimed(prose: str) -> Iterator[str]:
@@ -24,7 +24,7 @@ def claimed(prose: str) -> Iterator[str]:
             yield number.replace(",", "")
 
 
-def shown(text: str) -> set[str]:
+def of_text(text: str) -> set[str]:
     """The figures of a text, and the beginnings of versions."""
-    found = {re.sub("[,_]", "", number) for number in SHOWN.findall(text)}
+    found = {re.sub("[,_]", "", number) for number in FIGURE.findall(text)}
     return found | {".".join(n.split(".")[:k]) for n in found for k in range(1, n.count(".") + 1)}

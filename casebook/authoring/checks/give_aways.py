@@ -43,18 +43,18 @@ def give_away_problems(chapter: Chapter) -> Iterator[str]:
     Text below an output that is neither a heading nor marked is named, too.
     """
     kept = {cell.id: cell.source for cell in unsolved(chapter.notebook).cells}
-    shown = {cell.node.id: cell.text for cell in chapter.cells}
+    outputs = {cell.node.id: cell.text for cell in chapter.cells}
     known, above = "\n".join([chapter.first, *(cell.source for cell in chapter.cells)]), ""
     for place, cell in enumerate(chapter.notebook.cells[1:], 2):
         known += above
         if code(cell):
-            above = shown[cell.id]
+            above = outputs[cell.id]
             continue
         known = known.removesuffix(above)
         if above and not re.match(r"#{2,3} |<!-- (result|next)|\*\*\d+\. ", cell.source):
             yield f", text [{cell.id}]: below an output, and not marked"
         next_cells = itertools.takewhile(code, chapter.notebook.cells[place:])
-        output = above + "\n".join(shown[one.id] for one in next_cells)
+        output = above + "\n".join(outputs[one.id] for one in next_cells)
         for word in sorted(words(kept.get(cell.id, ""))):
             if shows(output, word) and not (NO_RESULT.fullmatch(word) or shows(known, word)):
                 yield f", text [{cell.id}]: {word!r} is what a cell shows"

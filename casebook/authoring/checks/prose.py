@@ -15,7 +15,7 @@ MARKUP = re.compile(r"(?s)<[^>]+>")
 LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")
 RUN = "gpu", "gpus", "compute_capability", "driver", "python", "date", "seconds"
 THREAD = re.compile(r"https://github\.com/[\w.-]+/([\w.-]+)/(issues|pull|discussions)/(\d+)")
-NAMED = re.compile(r"\b(cell|exercise|chapter)s? (\[?\d+\]?(?:(?:,| and| to| or|–) ?\[?\d+\]?)*)")
+MENTION = re.compile(r"\b(cell|exercise|chapter)s? (\[?\d+\]?(?:(?:,| and| to| or|–) ?\[?\d+\]?)*)")
 
 
 def prose_problems(chapter: Chapter) -> Iterator[str]:
@@ -60,7 +60,7 @@ def name_problems(chapter: Chapter, text: str) -> Iterator[str]:
         "exercise": range(1, len(exercises(chapter)) + 1),
         "chapter": chapters,
     }
-    for kind, numbers in NAMED.findall(text.lower()):
+    for kind, numbers in MENTION.findall(text.lower()):
         for number in map(int, re.findall(r"\d+", numbers)):
             if number not in existing[kind]:
                 yield f"it names {kind} {number}, which does not exist"
@@ -80,7 +80,7 @@ def mark_problems(chapter: Chapter, text: str) -> Iterator[str]:
 def figure_problems(chapter: Chapter) -> Iterator[str]:
     """Numbers of the prose without a source, and reasons in the sidecar for absent ones."""
     cells = chapter.notebook.cells
-    known = shown(chapter)
+    known = figures_of(chapter)
     reasons = [str(name) for name in chapter.sidecar.get("figures", {})]
     unused = set(reasons)
     for place, cell in enumerate(cells, 1):
@@ -115,13 +115,13 @@ def plain(text: str) -> str:
     return MARKUP.sub(" ", text).replace("\u00a0", " ").replace("\u202f", " ")
 
 
-def shown(chapter: Chapter) -> set[str]:
+def figures_of(chapter: Chapter) -> set[str]:
     """The figures of code, outputs, receipt and facts; none of drawings."""
     run = {key: (chapter.receipt or {}).get(key) for key in RUN}
     releases = [row.release for row in evidence.rows(chapter)]
-    seen = figures.shown(f"{run}\n{chapter.facts.faults}\n{releases}")
+    seen = figures.of_text(f"{run}\n{chapter.facts.faults}\n{releases}")
     for cell in chapter.cells:
-        seen |= figures.shown(MARKUP.sub(" ", cell.text) + "\n" + DRAWING.sub(" ", cell.source))
+        seen |= figures.of_text(MARKUP.sub(" ", cell.text) + "\n" + DRAWING.sub(" ", cell.source))
     return seen
 
 

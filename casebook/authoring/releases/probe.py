@@ -131,8 +131,8 @@ def judge(probe: Probe, header: Header, outcome: Outcome) -> tuple[str, str]:
     timed_out = outcome.status is None
     ended = TIMED_OUT if timed_out else describe(outcome.status, outcome.error, header.timeout)
     account = f"{outcome.output}\n{ended}"
-    if probe.fails and (shown := re.search(rf".*(?:{probe.fails}).*", account)):
-        return REPRODUCED, tidy(shown[0])
+    if probe.fails and (line := re.search(rf".*(?:{probe.fails}).*", account)):
+        return REPRODUCED, tidy(line[0])
     if not probe.fails and matches(header.expected, outcome.status, outcome.error):
         return REPRODUCED, last_line(outcome, ended)
     if re.search(probe.works, account) if probe.works else outcome.status == 0:

@@ -239,14 +239,14 @@ def restored(source: str, answer: str) -> str:
 
 def verdict(outputs: Sequence[Sequence[NotebookNode]], asked: int) -> tuple[str, str]:
     """What the last `asked` cells said; where they gave no verdict, the first error of all."""
-    said = "".join(output.get("text", "") for cell in outputs[-asked:] for output in cell)
+    text = "".join(output.get("text", "") for cell in outputs[-asked:] for output in cell)
     errors = [
         f"{output.ename}: {output.evalue}".partition("\n")[0]
         for cell in outputs
         for output in cell
         if output.output_type == "error"
     ]
-    lines = [line for line in said.splitlines() if line.startswith(("Not yet", "Correct"))]
+    lines = [line for line in text.splitlines() if line.startswith(("Not yet", "Correct"))]
     wrong = [line for line in lines if not line.startswith("Correct")]
     correct = bool(lines) and not wrong
     if errors and not correct:

@@ -63,7 +63,7 @@ class Client(NotebookClient):
     printed = 0
 
     @property
-    def told_to_end(self) -> bool:
+    def got_signal(self) -> bool:
         """Whether a signal came, upon which nbclient ends the kernel and reports it dead."""
         return hasattr(self, "_async_cleanup_kernel_future")
 
@@ -106,7 +106,7 @@ def run(sources: Sequence[str], limit: float, hidden: Path) -> list[list[Noteboo
         except CellTimeoutError:
             raise Stopped("time", f"still running after {limit} s") from None
         except (RuntimeError, AssertionError):  # the kernel died, maybe before its first cell
-            if client.told_to_end:
+            if client.got_signal:
                 raise KeyboardInterrupt from None
             much = client.printed > MOST
             why = f"printed more than {MOST:,} characters" if much else "the process ended"

@@ -17,18 +17,18 @@ def fold(app: Sphinx, tree: nodes.document) -> None:
     for cell, container in notebook.cells(tree):
         lines = cell.text.count("\n")
         if "solution" in cell.tags:
-            mode, shown = "all", "Solution"
+            mode, prompt = "all", "Solution"
         elif "setup" in cell.tags:
-            mode, shown = "input", "Set-up"
+            mode, prompt = "input", "Set-up"
         elif cell.names_environments:
-            mode, shown = "input", "The environments of this page"
+            mode, prompt = "input", "The environments of this page"
         elif "hide-input" in cell.tags:
-            mode, shown = "input", f"Code, {cell.source.count(chr(10)) + 1} lines"
+            mode, prompt = "input", f"Code, {cell.source.count(chr(10)) + 1} lines"
         elif lines > LONG and not notebook.has_drawing(cell):
-            mode, shown = "output", f"Output, {lines} lines"
+            mode, prompt = "output", f"Output, {lines} lines"
         else:
             continue
-        container.attributes.update(hide_mode=mode, prompt_show=shown, prompt_hide=shown)
+        container.attributes.update(hide_mode=mode, prompt_show=prompt, prompt_hide=prompt)
 
 
 def visit(translator: HTML5Translator, node: HideCodeCellNode) -> None:

@@ -39,12 +39,12 @@ def mark(app: Sphinx, tree: nodes.document) -> None:
         elif cell.header:
             container["classes"] += classes(cell.header)
             source = next(container.findall(nodes.literal_block))
-            shown = with_header(cell.source, cell.header)
+            text = with_header(cell.source, cell.header)
             source.replace_self(
                 pinned_source(
-                    shown,
-                    shown,
-                    named=shown != cell.source,
+                    text,
+                    text,
+                    names_environment=text != cell.source,
                     bar=bar(cell.number, cell.header, environment(cell.source, cell.header)),
                     export=export.offer(chapter, cell),
                 )
@@ -64,8 +64,8 @@ class ExampleCell(SphinxDirective):
         source = "\n".join(self.content)
         header = read(source)
         line = bar(1, header, environment(source, header))
-        shown = pinned_source(source, source, bar=line)
-        inside = nodes.container("", shown, classes=["cell_input"], is_div=True)
+        block = pinned_source(source, source, bar=line)
+        inside = nodes.container("", block, classes=["cell_input"], is_div=True)
         return [nodes.container("", inside, classes=["cell", *classes(header)], is_div=True)]
 
 
@@ -98,7 +98,7 @@ def visit(translator: HTML5Translator, node: pinned_source) -> None:
     split = text.splitlines().index("# ///") + 1
     header = "".join(f"{line}\n" for line in lines[:split])
     body = "\n".join(f'<span class="line">{line}</span>' for line in lines[split:])
-    above = 1 if node.get("named") else split  # lines of the cell above its body
+    above = 1 if node.get("names_environment") else split  # lines of the cell above its body
     source = (
         f'<div class="highlight-ipython3 notranslate">{start}{pre}'
         f'<span class="header">{header}</span>'

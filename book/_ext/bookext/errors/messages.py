@@ -91,12 +91,12 @@ class Message:
 
 def messages(chapter: Chapter) -> list[Message]:
     """The messages of a chapter, each once: of its cells, its faults, and those seen elsewhere."""
-    named = libraries.of_chapter(chapter)
+    subjects = libraries.of_chapter(chapter)
     card = {words: fault for fault in chapter.facts.faults for words in fault.messages}
     found: dict[str, Message] = {}
     for cell, section in sections(chapter):
         if cell.header and (cell.header.raises or cell.header.signal):
-            made = ending(cell, cell.header, named)
+            made = ending(cell, cell.header, subjects)
             if not made.level and not made.signal:  # everyday words, or a check of the book's own
                 continue
             message = found.setdefault(made.text, made)
@@ -106,10 +106,11 @@ def messages(chapter: Chapter) -> list[Message]:
                 or any(words in made.text for words in card)
             )
             message.cells.append((cell.number, section))
-    told = [from_words(words, named) for words in card]
+    wordings = [from_words(words, subjects) for words in card]
     for seen in chapter.sidecar.get("wordings", ()):
-        told.append(from_words(seen["text"].strip(), named, seen["link"], seen.get("if", "")))
-    for message in told:
+        text, condition = seen["text"].strip(), seen.get("if", "")
+        wordings.append(from_words(text, subjects, seen["link"], condition))
+    for message in wordings:
         found.setdefault(message.text, message)
     for message in found.values():
         message.compiler = bool(COMPILER.search(message.text))
@@ -119,7 +120,7 @@ def messages(chapter: Chapter) -> list[Message]:
             message.fault = fault.id
             message.needs = message.needs and message.level < 2
             packages = ", ".join(releases.package for releases in fault.affected)
-            if home := [name for name in libraries.named(packages) if name in message.libraries]:
+            if home := [name for name in libraries.of_text(packages) if name in message.libraries]:
                 message.wider = [name for name in message.libraries if name not in home]
                 message.libraries = home
         if len(re.sub("[^A-Za-z]", "", message.said)) < SHORT:
@@ -148,31 +149,31 @@ def sections(chapter: Chapter) -> Iterator[tuple[Cell, str]]:
             section = (re.findall(r"(?m)^## (.+)$", node.source) or [section])[-1]
 
 
-def ending(cell: Cell, header: Header, named: list[str]) -> Message:
+def ending(cell: Cell, header: Header, subjects: list[str]) -> Message:
     """What a failing cell ends with."""
     if header.signal:
         return Message(
-            f"killed by {header.signal}", own=False, libraries=named[:1], signal=header.signal
+            f"killed by {header.signal}", own=False, libraries=subjects[:1], signal=header.signal
         )
     kind = header.raises or ""
     raised = cell.text.rpartition("Traceback (most recent call last):\n")[2]
-    shown = SUGGESTED.sub("", line_of(last_message(raised), header.match))
+    message = SUGGESTED.sub("", line_of(last_message(raised), header.match))
     folded = [name for names in FOLDED.findall(raised) for name in names.split(", ")]
     # The package that the exception's type belongs to.
     home = re.findall(rf"(?m)^(\w+)\.[\w.]*\b{kind}\b", raised)
     within = libraries.of_packages([*folded, *home])
-    said = anonymous(shown, cell)
-    text = f"{kind}: {said}" if shown else kind
+    bare = anonymous(message, cell)
+    text = f"{kind}: {bare}" if message else kind
     if not within and kind == "AssertionError":  # the cell's own check, in the book's own words
         return Message(text, level=0)
-    within = [name for name in within if name in named] or within
+    within = [name for name in within if name in subjects] or within
     return Message(
         text,
-        said or text,
-        level(said),
+        bare or text,
+        level(bare),
         own=False,
-        libraries=within or (named if shown else []),
-        needs=not within and not CALL.search(said),
+        libraries=within or (subjects if message else []),
+        needs=not within and not CALL.search(bare),
     )
 
 
@@ -225,13 +226,13 @@ def level(text: str) -> int:
     return 2 if weighed >= 4 and not VAGUE.search(text) else 1 if weighed >= 2 else 0
 
 
-def from_words(words: str, named: list[str], link: str = "", condition: str = "") -> Message:
+def from_words(words: str, subjects: list[str], link: str = "", condition: str = "") -> Message:
     """A message that is given by its words."""
-    said = PLACE.sub("", TYPE.sub("", words))
-    named_module = any(f"'{name}" in said for one in named for name in packages(one))
-    least = 1 if condition and "…" in said and named_module else 0  # which name is missing, is open
+    bare = PLACE.sub("", TYPE.sub("", words))
+    names_module = any(f"'{name}" in bare for one in subjects for name in packages(one))
+    least = 1 if condition and "…" in bare and names_module else 0  # which name is missing, is open
     return Message(
-        words, said, max(level(said), least), libraries=named, link=link, condition=condition
+        words, bare, max(level(bare), least), libraries=subjects, link=link, condition=condition
     )
 
 

@@ -37,10 +37,10 @@ def _case(case: doctor.Case) -> dict[str, Any]:
 
 def _range(one: doctor.Range) -> dict[str, Any]:
     """A Range without what it leaves open."""
-    told: dict[str, Any] = {name: doctor.numbers(getattr(one, name) or "") for name in NUMBERS}
-    told |= {"everywhere": one.everywhere, "read": one.read}
-    told |= {"builtIn": one.part == doctor.BUILT_IN}
-    return {"part": one.part} | {name: value for name, value in told.items() if value}
+    fields: dict[str, Any] = {name: doctor.numbers(getattr(one, name) or "") for name in NUMBERS}
+    fields |= {"everywhere": one.everywhere, "read": one.read}
+    fields |= {"builtIn": one.part == doctor.BUILT_IN}
+    return {"part": one.part} | {name: value for name, value in fields.items() if value}
 
 
 def _releases() -> dict[str, list[str]]:
