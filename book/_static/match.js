@@ -331,10 +331,18 @@ const general = (book, paste) =>
 const answered = (book, paste) =>
   book.answers?.find(({ seen }) => new RegExp(seen, "i").test(paste.shown));
 
+// Whether a finding is a warning in a paste: it may stand above an error that it did not cause.
+const warns = ({ messages }, paste) =>
+  messages.every(({ message }) =>
+    paste.lines.some(
+      line => /Warning: /.test(line) && letters(line).includes(letters(message.said)),
+    ),
+  );
+
 // The cases that a paste fits: `[{ case, sure, messages: [{ message, by }] }]`. That is the sure
-// one alone, or candidates: those by a card first, and for a general error only those, one that says
-// more, and one of which the paste is the last line. What says no more than a general error is never
-// sure.
+// one alone, or candidates: those by a card first, and for a general error only those, one that
+// says more, and one of which the paste is the last line. What says no more than a general error is
+// never sure, and neither is a warning beside something else.
 function match(book, paste) {
   if (!paste.shown.trim()) return [];
   const error = general(book, paste)?.id;
@@ -352,7 +360,9 @@ function match(book, paste) {
       ? [{ case: one, sure, messages: messages.filter(found => found.sure === sure) }]
       : [];
   });
-  const certain = findings.filter(found => found.sure);
+  const certain = findings.filter(
+    found => found.sure && (findings.length === 1 || !warns(found, paste)),
+  );
   if (certain.length === 1) return certain;
   const candidates = certain.length ? certain : findings;
   const carded = candidates.filter(({ messages }) => messages.some(({ message }) => message.fault));
