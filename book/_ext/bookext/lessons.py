@@ -26,7 +26,7 @@ def lessons(page: Path) -> dict[str, str]:
     _, *parts = LESSON.split(page.read_text("utf-8")) if page.exists() else [""]
     found: dict[str, str] = {}
     for title, text in zip(parts[::2], parts[1::2], strict=True):
-        for name in CASE.findall(text):
+        for name in CASE.findall(text.partition("\n## ")[0]):
             found.setdefault(name, title)
     return found
 
