@@ -14,7 +14,7 @@ BOOKS = chapters.load()
     [
         ("routes", "03 08"),  # shared by two chapters
         ("catalogue", "06"),  # of one
-        ("built_driver", "07 09 32 36 38 42 49 50 61 68 71 78 79 80 82"),  # imported by fake drivers
+        ("built_driver", "07 09 32 36 38 42 49 50 61 68 71 78 79 80 82"),  # by fake drivers
         ("no_driver", "03 08 61"),  # imported in a string, which a process of its own runs
         ("again", "09 44 65 68"),  # a word that 19 prints
         ("sitecustomize", " ".join(book.name[:2] for book in BOOKS)),  # loaded by every script
