@@ -18,20 +18,9 @@ static char said[1 << 16];
 #define SAY(...) do { char *line = said + strlen(said); \
                       sprintf(line, "stand-in: " __VA_ARGS__); strcat(line, "\n"); \
                       fputs(line, stdout); fflush(stdout); } while (0)
-#define GIVE(p) (*(void **)(p) = (void *)(handle += 16), 0)
 typedef unsigned long long ptr;
-static uintptr_t handle = 0x1000;
-static char context[8], pool[8];
 
 const char *stand_in_said(void) { return said; }
-
-/* one device, one context */
-int cuDevicePrimaryCtxRetain(void **c, int d) { *c = context; return 0; }
-int cuCtxGetCurrent(void **c) { *c = context; return 0; }
-int cuCtxSetCurrent(void *c) { return 0; }
-int cuCtxPushCurrent_v2(void *c) { return 0; }
-int cuCtxPopCurrent_v2(void **c) { if (c) *c = context; return 0; }
-int cuCtxGetDevice(int *d) { *d = 0; return 0; }
 
 /* streams and events: the handles 0 to 2 are the default stream, 100 + n is stream n. A Time holds
    for each stream how many of its launches come before: after[s] before the next work of stream s,
@@ -68,10 +57,7 @@ int cuStreamGetFlags(void *s, unsigned *f) {
   *f = number(s) && !blocking[number(s)];
   return 0;
 }
-int cuStreamGetCtx(void *s, void **c) { *c = context; return 0; }
 int cuStreamGetDevice(void *s, int *d) { *d = 0; return 0; }
-int cuStreamIsCapturing(void *s, int *c) { *c = 0; return 0; }
-int cuStreamGetCaptureInfo_v2(void *s, int *c, ...) { *c = 0; return 0; }
 int cuStreamSynchronize(void *s) {
   int n = next(s);
   join(done, after[n]);
@@ -105,6 +91,7 @@ int cuStreamWaitEvent(void *s, void *e, unsigned f) {
 /* memory: a block's address gives its number */
 static struct { size_t size; int used; Time freed; } block[256];
 static int blocks;
+NO_COPIES
 static const ptr first = 0x7f0000000000, apart = 1ull << 32;
 static int allocate(ptr *p, size_t n, void *stream) {
   int s = next(stream), i;
@@ -145,26 +132,10 @@ int cuPointerGetAttribute(void *v, int a, ptr p) {
   return 0;
 }
 int cuPointerGetAttributes(unsigned n, int *a, void **v, ptr p) { return 801; }
-int cuDeviceGetMemPool(void **p, int d) { *p = pool; return 0; }
-int cuDeviceGetDefaultMemPool(void **p, int d) { *p = pool; return 0; }
 int cuMemPoolCreate(void **p, const void *q) { *p = pool; return 0; }
 int cuMemPoolDestroy(void *p) { return 0; }
-int cuMemPoolGetAttribute(void *p, int a, void *v) { memset(v, 0, 8); return 0; }
-int cuMemPoolSetAttribute(void *p, int a, void *v) { return 0; }
 int cuMemPoolSetAccess(void *p, void *a, size_t n) { return 0; }
 
-/* code */
-int cuLibraryLoadData(void **l, ...) { return GIVE(l); }
-int cuLibraryGetKernel(void **k, void *l, const char *n) { return GIVE(k); }
-int cuLibraryUnload(void *l) { return 0; }
-int cuKernelGetFunction(void **f, void *k) { *f = k; return 0; }
-int cuKernelGetLibrary(void **l, void *k) { return GIVE(l); }
-int cuModuleLoadDataEx(void **m, ...) { return GIVE(m); }
-int cuModuleGetFunction(void **f, void *m, const char *n) { return GIVE(f); }
-int cuModuleUnload(void *m) { return 0; }
-int cuFuncGetAttribute(int *v, int a, void *f) { *v = a ? 0 : 1024; return 0; }
-int cuKernelGetAttribute(int *v, int a, void *k, int d) { *v = a ? 0 : 1024; return 0; }
-int cuKernelGetParamInfo(void *k, size_t i, size_t *o, size_t *n) { return 1; }
 static int launched(void *s, void **arguments) {
   ptr p = arguments ? *(ptr *)arguments[0] : 0;
   int n = next(s), b = p > first ? (p - first) / apart : 0;

@@ -57,7 +57,6 @@ int cuCtxPopCurrent_v2(void **c) {
   depth--; if (c) *c = stack[depth];
   say("cuCtxPopCurrent               %s", list()); return 0; }
 int cuCtxGetDevice(int *d) { if (!top()) return 201; *d = of(top()); return 0; }
-int cuCtxSynchronize(void) { return 0; }
 int cuDevicePrimaryCtxRetain(void **c, int d) { *c = primary[d]; return 0; }
 
 static uintptr_t handles = 0x1000;       /* streams and events: numbers, and their contexts */
@@ -71,7 +70,6 @@ static int make(void **h, const char *kind) {
 }
 int cuStreamCreateWithPriority(void **s, unsigned f, int p) { return make(s, "stream"); }
 int cuStreamCreate(void **s, unsigned f) { return make(s, "stream"); }
-int cuStreamSynchronize(void *s) { return 0; }
 int cuStreamGetFlags(void *s, unsigned *f) { *f = 1; return 0; }
 int cuStreamGetCtx(void *s, void **c) {
   uintptr_t h = (uintptr_t)s;
@@ -79,7 +77,6 @@ int cuStreamGetCtx(void *s, void **c) {
   return 0;
 }
 int cuEventCreate(void **e, unsigned f) { return make(e, "event"); }
-int cuEventRecord(void *e, void *s) { return 0; }
 """
 
 _library = _built_driver.load(_SOURCE, devices=2)

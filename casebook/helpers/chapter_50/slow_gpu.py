@@ -14,18 +14,7 @@ SECONDS = 0.2  # for each kernel
 _built_driver.load(
     f"#define SECONDS {SECONDS}\n"
     r"""
-#include <stdlib.h>
 #include <time.h>
-#define GIVE(p) (*(void **)(p) = (void *)(handle += 16), 0)
-static char context[8];
-static uintptr_t handle = 0x1000;
-int cuDevicePrimaryCtxRetain(void **c, int d) { *c = context; return 0; }
-int cuCtxGetCurrent(void **c) { *c = context; return 0; }
-int cuCtxSetCurrent(void *c) { return 0; }
-int cuCtxPushCurrent_v2(void *c) { return 0; }
-int cuCtxPopCurrent_v2(void **c) { if (c) *c = context; return 0; }
-int cuCtxGetDevice(int *d) { *d = 0; return 0; }
-
 /* the time at which the GPU will have done all that is in the queue */
 static double end;
 static double now(void) {
@@ -60,26 +49,11 @@ int cuEventElapsedTime(float *ms, void *a, void *b) {
   return 0;
 }
 
-/* memory of the GPU is memory of the process */
-int cuMemAlloc_v2(void **p, size_t n) { *p = calloc(n, 1); return 0; }
 int cuMemFree_v2(void *p) { wait_until(end); free(p); return 0; }
 int cuMemcpyDtoH_v2(void *to, const void *from, size_t n) {
   wait_until(end);
   memcpy(to, from, n);
   return 0;
 }
-
-/* code */
-int cuLibraryLoadData(void **l, ...) { return GIVE(l); }
-int cuLibraryGetKernel(void **k, void *l, const char *n) { return GIVE(k); }
-int cuLibraryUnload(void *l) { return 0; }
-int cuKernelGetFunction(void **f, void *k) { *f = k; return 0; }
-int cuKernelGetLibrary(void **l, void *k) { return GIVE(l); }
-int cuModuleLoadDataEx(void **m, ...) { return GIVE(m); }
-int cuModuleGetFunction(void **f, void *m, const char *n) { return GIVE(f); }
-int cuModuleUnload(void *m) { return 0; }
-int cuFuncGetAttribute(int *v, int a, void *f) { *v = a ? 0 : 1024; return 0; }
-int cuKernelGetAttribute(int *v, int a, void *k, int d) { *v = a ? 0 : 1024; return 0; }
-int cuKernelGetParamInfo(void *k, size_t i, size_t *o, size_t *n) { return 1; }
 """
 )

@@ -1,17 +1,13 @@
-"""Compiles a line of Python as the body of a CUDA kernel and says what comes of it.
+"""Lines of Python, some of which a CUDA kernel cannot hold, and what compiles them.
 
     from kernel_lines import LINES, outcome
 
-For numba-cuda and Numba's built-in target. Each line sees `x` and `out`, one-dimensional float64
-arrays. Needs no GPU.
+LINES gives each line a name; the functions are those of compiled_line. Needs no GPU.
 """
 
-import re as _re
+from compiled_line import kernel, outcome, ptx
 
-import numpy as _np
-import sm_90 as _sm_90  # noqa: F401
-from numba import cuda as _cuda
-from numba import types as _types
+__all__ = ["LINES", "kernel", "outcome", "ptx"]
 
 LINES = {
     "t = [x[0], 2.0]; out[0] = t[0]": "list",
@@ -29,37 +25,3 @@ LINES = {
     "t = cuda.local.array(4, np.float64); out[0] = t[0]": "local array, size 4",
     "t = cuda.local.array(x.size, np.float64); out[0] = t[0]": "local array, x.size",
 }
-_TELLING = [
-    "NRT required but not enabled",
-    "Signature mismatch: .*",
-    "Only accept returning of array passed",
-    "Unknown attribute '\\w+'",
-    "has no attribute '\\w+'",
-    "<ufunc '\\w+'>",
-    "No implementation of function Function\\(<(?:built-in )?function [\\w.]+",
-]
-
-
-def kernel(line):
-    """The kernel with this line as its body, compiled for float64 arrays; or its exception."""
-    names = {"np": _np, "cuda": _cuda}
-    exec(f"def kernel(x, out):\n    {line}", names)
-    compiled = _cuda.jit(names["kernel"])
-    row = _types.float64[::1]
-    compiled.compile((row, row))
-    return compiled
-
-
-def outcome(line):
-    """'compiles', or the type of the exception and the words of its message that tell why."""
-    try:
-        kernel(line)
-    except Exception as error:
-        said = next(filter(None, (_re.search(t, str(error)) for t in _TELLING)), None)
-        return f"{type(error).__name__}: {said[0] if said else str(error)}"
-    return "compiles"
-
-
-def ptx(line):
-    """The PTX of the kernel."""
-    return str(next(iter(kernel(line).inspect_asm().values())))

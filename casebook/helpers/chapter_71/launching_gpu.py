@@ -4,7 +4,7 @@
     launching_gpu.compiled()        # how many kernels NVRTC has compiled since the import
     launching_gpu.launched()        # the last launch: (kernel, grid, block, stream), or None
 
-It is small_gpu with four more functions of the driver. CuPy and NVRTC are the real ones: a kernel
+It is fake_gpu with four more functions of the driver. CuPy and NVRTC are the real ones: a kernel
 is compiled for sm_90 and looked up by its name in the machine code. A name that is not there gets
 error 500, not found. A toolkit of the machine is hidden. Written for CuPy 14.2.0. Needs no GPU.
 """
@@ -13,17 +13,9 @@ import ctypes as _ctypes
 import os as _os
 import tempfile as _tempfile
 
-import built_driver as _built_driver
+import fake_gpu as _fake_gpu
 
-_errors = '"ERROR_OF_THE_STAND_IN"', '"so says the stand-in for the driver"'
-for _text, _not_found in zip(
-    _errors, ('"CUDA_ERROR_NOT_FOUND"', '"named symbol not found"'), strict=True
-):
-    _built_driver._SHARED = _built_driver._SHARED.replace(
-        _text, f"e == 500 ? {_not_found} : {_text}"
-    )
-_built_driver._SHARED += r"""
-#include <stdlib.h>
+_SOURCE = r"""
 static char kernel[256];
 struct module { size_t size; char elf[]; };
 static unsigned size[6];
@@ -31,8 +23,7 @@ static uintptr_t on_stream;
 unsigned *launch_size(void) { return size; }
 uintptr_t launch_stream(void) { return on_stream; }
 const char *launch_name(void) { return kernel; }
-void *Py_BuildValue(const char *, ...);
-void *for_ensure_context(void) { return Py_BuildValue(""); }
+void *for__ensure_context(void) { return Py_BuildValue(""); }
 int cuModuleLoadData(struct module **m, const char *elf) {
   size_t end = *(uint64_t *)(elf + 0x28) + *(uint16_t *)(elf + 0x3a) * *(uint16_t *)(elf + 0x3c);
   *m = malloc(sizeof **m + end);
@@ -61,15 +52,7 @@ _folder = _tempfile.TemporaryDirectory()
 _os.environ["CUPY_CACHE_DIR"] = _folder.name  # nothing compiled before is found
 for _name in "CUDA_HOME", "CUDA_PATH":
     _os.environ.pop(_name, None)
-
-import small_gpu as _small_gpu  # noqa: E402
-
-_library = _small_gpu._library
-_old = _small_gpu._runtime.__pyx_capi__["_ensure_context"]
-_address = _ctypes.cast(_library.for_ensure_context, _ctypes.c_void_p)
-_new = _small_gpu._new(_address, _small_gpu._name_of(_old), None)
-_small_gpu._runtime.__pyx_capi__["_ensure_context"] = _new
-_small_gpu._replaced.append(_old)
+_library = _fake_gpu.load(_SOURCE, ("_ensure_context",))
 
 from cupy import _environment  # noqa: E402
 from cupy.cuda import compiler as _compiler  # noqa: E402
