@@ -24,6 +24,7 @@ FEATURES = (
     "versions",
     "teach",
     "receipt",
+    "terms",
     "lessons",
     "postprocess",
     "icons",
