@@ -29,10 +29,11 @@ FACTS = {
         }
     ],
 }
+TEXT = "Text.\n\n**Before you run it:** What comes of it?"
 NOW = (
     "## If you have this now\n\n```bash\npip install numpy\n```\n\n"
     "See [numpy #1](https://github.com/numpy/numpy/issues/1).\n\n"
-    + "\n\n".join(f"## {name}\n\nText." for name in HEADINGS if name != "If you have this now")
+    + "\n\n".join(f"## {name}\n\n{TEXT}" for name in HEADINGS if name != "If you have this now")
 )
 FIRST = "# A title\n\nA sentence.\n\n<!-- card: -->\n\n<!-- end of the card -->"
 SOURCES = [

@@ -49,6 +49,7 @@ def execute(chapter: Chapter) -> None:
     code would fail afterwards. Raises CasebookError.
     """
     found = gpu.find()
+    chapter.facts  # noqa: B018  a wrong .yml ends here, before any cell runs
     if faults := [f"{chapter.name}{fault}" for fault in written_problems(chapter)]:
         raise CasebookError("\n".join(faults))
     before, fitting = chapter.receipt, fitting_outputs(chapter)

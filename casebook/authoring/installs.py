@@ -46,6 +46,8 @@ def command(names: list[str], anew: bool) -> int:
         found = dict(before)
         needs = all_needs(load())
         chosen = {line for book in load(names) for line in installs.of_chapter(book)}
+        if not chosen:
+            print("nothing to try: there is no install line")
         jobs = [
             (need, host)
             for line, need in needs.items()

@@ -33,10 +33,11 @@ def new(slug: str, library: str = "", exercise: bool = False) -> int:
         raise WrongUse(f"the number {number} is taken by {taken[number]}")
     if other := next((stem for stem in taken.values() if stem[3:] == name), ""):
         raise WrongUse(f"the name {name} is taken by {other}")
-    shared = shared_environment(library) if library else {}
+    shared = shared_environment(library) if library not in ("", "numpy") else {}
     path = folder / f"{number}-{name}.ipynb"
     facts, _, answers = TEMPLATE.with_suffix(".yml").read_text("utf-8").partition("answers:\n")
-    path.with_suffix(".yml").write_text(facts + f"answers:\n{answers}" * exercise, "utf-8")
+    facts = facts.replace("[new-", f"[{name}-") + f"answers:\n{answers}" * exercise
+    path.with_suffix(".yml").write_text(facts, "utf-8")
     path.write_text(TEMPLATE.read_text("utf-8").replace('"new-', f'"{name}-'), "utf-8")
     chapter = Chapter(path)
     if not exercise:
@@ -48,8 +49,10 @@ def new(slug: str, library: str = "", exercise: bool = False) -> int:
     list(publish.publish(load()))
     print(
         f"notebooks/{path.name}, its .yml, and a line in _toc.yml.\n"
-        f"Next: edit both files, then `casebook pin {number}`, `casebook facts`, "
-        f"`casebook execute {number}`, `casebook check {number}`."
+        f"Next: edit both files, then run\n"
+        f"  casebook pin {number} && casebook facts && casebook execute {number}\n"
+        f"  casebook check {number} && casebook installs {number}\n"
+        f"  pytest notebooks/{path.name} tests/content tests/unit/test_workshop.py -k {number}"
     )
     return 0
 

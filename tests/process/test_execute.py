@@ -174,7 +174,7 @@ def test_what_a_run_needs(tmp_path):
         assert chapter.needs() == f"a GPU for 4 of 6 cells, two GPUs for 2; about {minutes}"
 
 
-def test_a_copy_of_the_template_runs_and_has_no_problem(tmp_path):
+def test_a_copy_of_the_template_runs_and_waits_only_for_words(tmp_path):
     template = ROOT / "casebook/authoring/template.ipynb"
     for file in (template, template.with_suffix(".yml")):
         shutil.copy(file, tmp_path / f"25-name{file.suffix}")
@@ -183,7 +183,8 @@ def test_a_copy_of_the_template_runs_and_has_no_problem(tmp_path):
         create.make(chapter.cells[2].header)
     except EnvironmentFailure as error:
         pytest.skip(str(error))
-    assert problems(execute_here(chapter)) == []
+    found = problems(execute_here(chapter))
+    assert len(found) > 10 and all("still waits for your words" in one for one in found), found
 
 
 # --- what is not stored

@@ -69,6 +69,8 @@ print(check(answer))
 Cell 2 fails on 0.7.0. [The cause](#why) is in `x.py`,
 see [numba PR #12](https://github.com/numba/numba/pull/12)
 and [numba #10006](https://github.com/numba/numba/issues/10006).
+
+**Before you run it:** Does it compile?
 === code
 %%pinned
 {PINNED}
@@ -94,6 +96,8 @@ drawing()
 ## Without a GPU
 
 The same.
+
+**Before you run it:** Is it really the same?
 
 ## Why it happens
 

@@ -100,7 +100,6 @@ def test_what_is_not_marked_is_found(source, found):
 def test_every_question_is_asked_once_and_in_front_of_its_cell(book):
     """No question ends a section, where no cell would follow that answers it."""
     questions = [question for text in texts(book.notebook) for question in QUESTION.findall(text)]
-    assert len(questions) >= 2
     cells = copied(book).cells
     for question in questions:
         (place,) = [number for number, cell in enumerate(cells) if question in cell.source]

@@ -58,8 +58,9 @@ def card_problems(chapter: Chapter) -> Iterator[str]:
 def kinds(chapter: Chapter) -> Iterator[str]:
     """The kinds of trouble are those of the faults and of the cells."""
     facts, hangs = chapter.facts, any(c.header and c.header.timeout_expected for c in chapter.cells)
-    if facts.messages and not SERIOUS & set(facts.kind):
-        yield "kind: a fault with `messages` needs kind `crash` or `does not start`"
+    errors = [message for message in facts.messages if "Warning" not in message]
+    if errors and not SERIOUS & set(facts.kind):
+        yield "kind: a fault with the message of an error needs kind `crash` or `does not start`"
     if not facts.messages and SERIOUS & set(facts.kind):
         yield f"no fault has messages, though the kind is {', '.join(facts.kind)}"
     if hangs and "hang" not in facts.kind:

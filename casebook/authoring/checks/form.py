@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from casebook.chapters import Chapter
+from casebook.chapters.questions import ASK, QUESTION
 
 HEADINGS = [
     "If you have this now",
@@ -22,11 +24,17 @@ COSTS = {"What it costs"}  # a page may leave it out
 SHORT = {*COSTS, "Still biting", "What the article said", "Exercises"}  # a short case, these too
 ALIKE = {"Exercise": "Exercises", "What the threads said": "What the article said"}
 CELLS = 20  # of a short case, besides that of the environments
+QUESTIONS = 2
+TEMPLATE = Path(__file__).parents[1] / "template.ipynb"
 
 
 def form_problems(chapter: Chapter) -> Iterator[str]:
     texts = [cell.source for cell in chapter.notebook.cells if cell.cell_type == "markdown"]
     yield from section_problems(chapter, "\n\n".join(texts))
+    asked = sum(len(QUESTION.findall(text)) for text in texts)
+    if asked < QUESTIONS:
+        yield f": {asked} of its paragraphs begin with {ASK}; ask at least {QUESTIONS} questions"
+    yield from left_problems(chapter)
     if any(re.search(r"(?m)^(```\{|:::|\{[a-z]+\}`)", text) for text in texts):
         yield ": MyST directives and roles show as text on Colab; write plain Markdown"
     if [cell.number for cell in chapter.cells if "setup" in cell.tags] != [1]:
@@ -39,6 +47,28 @@ def form_problems(chapter: Chapter) -> Iterator[str]:
         ranges.setdefault(tuple(sorted(header.dependencies)), set()).add(header.requires_python)
     if any(len(found) > 1 for found in ranges.values()):
         yield ": two environments have the same pins and another requires-python; make them one"
+
+
+def left_problems(chapter: Chapter) -> Iterator[str]:
+    """Sentences of the template, in the notebook or the .yml, that wait to be replaced."""
+    template = Chapter(TEMPLATE)
+    if chapter.path == template.path:
+        return
+    wanted = [
+        line
+        for cell in template.notebook.cells
+        if cell.cell_type == "markdown"
+        for line in cell.source.splitlines()
+        if re.match(r"# |- |[A-Z*]", line)
+    ]
+    facts, texts = template.facts, [cell.source for cell in chapter.notebook.cells]
+    wanted += [text for fault in facts.faults for text in (fault.see, fault.do, *fault.heard)]
+    texts += [
+        text for fault in chapter.facts.faults for text in (fault.see, fault.do, *fault.heard)
+    ]
+    for line in wanted:
+        if any(line in text for text in texts):
+            yield f": the template's {line!r} still waits for your words"
 
 
 def section_problems(chapter: Chapter, text: str) -> Iterator[str]:
