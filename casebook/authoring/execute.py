@@ -25,6 +25,7 @@ from casebook.cells.repository import ROOT
 from casebook.chapters import KERNEL, Chapter, evidence, load, markup, receipts
 from casebook.environments import gpu
 from casebook.errors import CasebookError
+from casebook.execution.kernel import FileKernelManager
 
 BUSY = "GPU or host is busy"  # casebook/helpers/timing.py prints it where no claim is checked
 FOLDED = {"check", "solution", "hide-input", "environments"}
@@ -160,6 +161,7 @@ def run(chapter: Chapter) -> tuple[int, list[int]]:
     client = NotebookClient(
         chapter.notebook,
         kernel_name="python3",
+        kernel_manager_class=FileKernelManager,
         timeout=900,
         coalesce_streams=True,
         record_timing=False,

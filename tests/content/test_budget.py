@@ -7,7 +7,7 @@ import tokenize
 import pytest
 from helpers import ROOT
 
-BUDGET = {"tooling": 80_760, "tests": 63_060}  # in tokens
+BUDGET = {"tooling": 80_810, "tests": 63_060}  # in tokens
 LAYOUT = {
     tokenize.COMMENT,
     tokenize.DEDENT,

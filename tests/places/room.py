@@ -14,16 +14,15 @@ import random
 import statistics
 import tempfile
 import time
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jupyter_client import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
 from casebook.chapters import load
+from casebook.execution.kernel import FileKernelManager
 from casebook.teaching.workshop import unsolved
 
 HEAD = (
@@ -44,12 +43,13 @@ class Wait:
 async def learner(notebook: NotebookNode, pause: Sequence[float], folder: str) -> list[Wait]:
     """Run the code cells of a copy of the notebook in a kernel of their own."""
     mine = copy.deepcopy(notebook)
-    manager = AsyncKernelManager(
+    client = NotebookClient(
+        mine,
         kernel_name="python3",
-        transport="ipc",
-        connection_file=f"{folder}/{uuid.uuid4().hex}.json",
+        kernel_manager_class=FileKernelManager,
+        timeout=600,
+        resources={"metadata": {"path": folder}},
     )
-    client = NotebookClient(mine, km=manager, timeout=600, resources={"metadata": {"path": folder}})
     waits = []
     async with client.async_setup_kernel():
         for index, cell in enumerate(mine.cells):
