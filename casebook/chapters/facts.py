@@ -148,9 +148,9 @@ def reason(error: jsonschema.ValidationError) -> str:
     """What the schema says of a value, with what the key is for."""
     sentence = error.message if len(error.message) < 200 else f"{error.validator} is not met"
     if error.validator == "additionalProperties":
-        known = schema().schema["properties"]
-        of_a_fault = known["faults"]["items"]["properties"].keys() - known.keys()
-        if key := min(of_a_fault & error.instance.keys(), default=""):
+        of_a_fault = schema().schema["properties"]["faults"]["items"]["properties"]
+        unknown = error.instance.keys() - error.schema["properties"].keys()
+        if key := min(unknown & of_a_fault.keys(), default=""):
             sentence = f"{key!r} belongs to a fault, in the list `faults`"
     about = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
     return f"{sentence} ({about})" if about else sentence
