@@ -14,9 +14,7 @@ import datetime
 import functools
 import os
 import re
-import tempfile
 import time
-import uuid
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -34,6 +32,7 @@ from casebook.chapters import Cell, Chapter, at, receipts
 from casebook.environments import create, gpu
 from casebook.environments.build import build
 from casebook.errors import EnvironmentFailure, MissingPython
+from casebook.execution.kernel import over_files
 from casebook.magics import too_few
 
 PASSED = "casebook/passed"  # in pytest's cache: for each subject its inputs, and the day it passed
@@ -56,16 +55,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class IpcKernelManager(KernelManager):
-    """A kernel manager that connects over files instead of ports, and never kills.
+    """A kernel manager that connects over files, and never kills.
 
-    A free port that one manager chooses may be chosen by another one in the same second, as in 19
-    of 40 tries with 24 kernels; then a kernel dies or never answers. nbval kills each kernel at its
-    end: the folders that cells of case 28 share, 1.2 GB, would stay.
+    nbval kills each kernel at its end: the folders that cells of case 28 share, 1.2 GB, would stay.
     """
 
     def __init__(self, **options: Any) -> None:
-        file = f"{tempfile.gettempdir()}/kernel-{uuid.uuid4().hex[:12]}.json"
-        super().__init__(transport="ipc", connection_file=file, shutdown_wait_time=60, **options)
+        super().__init__(**over_files(), shutdown_wait_time=60, **options)
 
     def shutdown_kernel(self, now: bool = False, restart: bool = False) -> None:
         super().shutdown_kernel(restart=restart)

@@ -2,16 +2,14 @@
 
 import re
 from collections import Counter
-from pathlib import Path
 
 from casebook.authoring import publish
+from casebook.authoring.checks.form import TEMPLATE
 from casebook.cells import environments_cell
 from casebook.cells.header import Header
 from casebook.cells.repository import ROOT
 from casebook.chapters import Chapter, load
 from casebook.errors import WrongUse
-
-TEMPLATE = Path(__file__).with_name("template.ipynb")
 
 
 def new(slug: str, library: str = "", exercise: bool = False) -> int:
@@ -33,7 +31,7 @@ def new(slug: str, library: str = "", exercise: bool = False) -> int:
         raise WrongUse(f"the number {number} is taken by {taken[number]}")
     if other := next((stem for stem in taken.values() if stem[3:] == name), ""):
         raise WrongUse(f"the name {name} is taken by {other}")
-    shared = shared_environment(library) if library not in ("", "numpy") else {}
+    shared = shared_environment(library) if library else {}
     path = folder / f"{number}-{name}.ipynb"
     facts, _, answers = TEMPLATE.with_suffix(".yml").read_text("utf-8").partition("answers:\n")
     facts = facts.replace("[new-", f"[{name}-") + f"answers:\n{answers}" * exercise
@@ -58,13 +56,13 @@ def new(slug: str, library: str = "", exercise: bool = False) -> int:
 
 
 def shared_environment(library: str) -> dict[str, Header]:
-    """The environment of a library that most chapters have, by its name.
+    """The environment of a library that most chapters have, by its name; a tie is the template's.
 
     Raises WrongUse, with the names of all libraries, where no chapter has one.
     """
     uses = Counter(
         environments_cell.written({name: head})
-        for chapter in load()
+        for chapter in (Chapter(TEMPLATE), *load())
         for name, head in chapter.environments().items()
     )
     libraries: dict[str, dict[str, Header]] = {}

@@ -14,16 +14,13 @@ from .lessons import PAGE, lessons
 GLOSSARY = "book/glossary.md"
 TERM = re.compile(r"(?m)^(\w[\w -]*)\n  ")
 # Pages use most of these in a second sense too; everybody knows the last three.
-UNLINKED = {
-    *("block", "cache", "context", "control", "guard", "pass", "pin", "register", "thread", "view"),
-    *("cuda", "cupy", "numba"),
-}
+UNLINKED = "block cache context control guard pass pin register thread view cuda cupy numba"
 
 
 @functools.cache
 def words(glossary: Path) -> re.Pattern[str]:
     """Finds each term of the glossary, also in the plural; the longest comes first."""
-    terms = {term.lower() for term in TERM.findall(glossary.read_text("utf-8"))} - UNLINKED
+    terms = set(TERM.findall(glossary.read_text("utf-8").lower())).difference(UNLINKED.split())
     longest = sorted(terms, key=len, reverse=True)
     return re.compile(rf"\b({'|'.join(longest)})s?\b", re.IGNORECASE)
 
@@ -35,14 +32,14 @@ def link(app: Sphinx, tree: nodes.document) -> None:
         return
     glossary = Path(app.srcdir, GLOSSARY)
     app.env.note_dependency(str(glossary))
-    seen: set[str] = set()
+    terms, seen = words(glossary), set[str]()
     for paragraph in list(tree.findall(nodes.paragraph)):
         if not isinstance(paragraph.parent, nodes.section | nodes.list_item):
             continue  # a card, a note or an output
         if isinstance(paragraph[0], nodes.strong) and paragraph[0].astext() == "Libraries:":
             continue  # below the card
         for text in [child for child in paragraph.children if isinstance(child, nodes.Text)]:
-            paragraph.replace(text, linked(text.astext(), words(glossary), seen))
+            paragraph.replace(text, linked(text.astext(), terms, seen))
 
 
 def linked(text: str, terms: re.Pattern[str], seen: set[str]) -> list[nodes.Node]:

@@ -1,5 +1,6 @@
 """The form that all chapters share: their sections, the first cell, Markdown, environments."""
 
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,12 +27,14 @@ ALIKE = {"Exercise": "Exercises", "What the threads said": "What the article sai
 CELLS = 20  # of a short case, besides that of the environments
 QUESTIONS = 2
 TEMPLATE = Path(__file__).parents[1] / "template.ipynb"
+SENTENCE = re.compile(r"(?m)^(?:# |- |[A-Z*]).*")  # of Markdown, or its title
 
 
 def form_problems(chapter: Chapter) -> Iterator[str]:
     texts = [cell.source for cell in chapter.notebook.cells if cell.cell_type == "markdown"]
-    yield from section_problems(chapter, "\n\n".join(texts))
-    asked = sum(len(QUESTION.findall(text)) for text in texts)
+    whole = "\n\n".join(texts)
+    yield from section_problems(chapter, whole)
+    asked = len(QUESTION.findall(whole))
     if asked < QUESTIONS:
         yield f": {asked} of its paragraphs begin with {ASK}; ask at least {QUESTIONS} questions"
     yield from left_problems(chapter)
@@ -51,24 +54,25 @@ def form_problems(chapter: Chapter) -> Iterator[str]:
 
 def left_problems(chapter: Chapter) -> Iterator[str]:
     """Sentences of the template, in the notebook or the .yml, that wait to be replaced."""
-    template = Chapter(TEMPLATE)
-    if chapter.path == template.path:
+    if chapter.path == TEMPLATE:
         return
-    wanted = [
-        line
-        for cell in template.notebook.cells
-        if cell.cell_type == "markdown"
-        for line in cell.source.splitlines()
-        if re.match(r"# |- |[A-Z*]", line)
-    ]
-    facts, texts = template.facts, [cell.source for cell in chapter.notebook.cells]
-    wanted += [text for fault in facts.faults for text in (fault.see, fault.do, *fault.heard)]
-    texts += [
-        text for fault in chapter.facts.faults for text in (fault.see, fault.do, *fault.heard)
-    ]
-    for line in wanted:
-        if any(line in text for text in texts):
-            yield f": the template's {line!r} still waits for your words"
+    texts = [*(cell.source for cell in chapter.notebook.cells), *told(chapter)]
+    for sentence in waiting():
+        if any(sentence in text for text in texts):
+            yield f": the template's {sentence!r} still waits for your words"
+
+
+@functools.cache
+def waiting() -> list[str]:
+    """The sentences of the template that each case replaces by its own."""
+    template = Chapter(TEMPLATE)
+    texts = [cell.source for cell in template.notebook.cells if cell.cell_type == "markdown"]
+    return SENTENCE.findall("\n".join(texts)) + told(template)
+
+
+def told(chapter: Chapter) -> list[str]:
+    """What the faults say in words: what people see, what to do, how it was described."""
+    return [text for one in chapter.facts.faults for text in (one.see, one.do, *one.heard)]
 
 
 def section_problems(chapter: Chapter, text: str) -> Iterator[str]:
