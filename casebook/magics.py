@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from IPython import get_ipython
 from IPython.core.interactiveshell import InteractiveShell
@@ -21,7 +22,7 @@ from casebook.cells.plots import use_style
 from casebook.cells.timed import is_timed
 from casebook.environments import gpu
 from casebook.errors import GpuRequired, HeaderError, MissingPython
-from casebook.execution.modules import FOLDERS
+from casebook.execution.modules import folders
 from casebook.execution.replay import environments_of, show
 from casebook.execution.script import check, run
 
@@ -228,10 +229,17 @@ def gpu_cell(lines: list[str]) -> list[str]:
 gpu_cell.has_side_effects = True  # type: ignore[attr-defined]
 
 
+def extend_path(info: Any) -> None:
+    """Before a cell runs: it imports what a pinned one with its source does, behind all else."""
+    for folder in map(str, folders(info.raw_cell or "")):
+        if folder not in sys.path:
+            sys.path.append(folder)
+
+
 def load(ipython: InteractiveShell) -> None:
-    # at the end: a kernel cell imports what a pinned one does
-    sys.path += [str(folder) for folder in FOLDERS if str(folder) not in sys.path]
     use_style(ipython)
     ipython.register_magics(magics := PinnedMagic(ipython))
+    if extend_path not in ipython.events.callbacks["pre_run_cell"]:
+        ipython.events.register("pre_run_cell", extend_path)
     if gpu_cell not in ipython.input_transformers_cleanup:
         ipython.input_transformers_cleanup.extend((gpu_cell, magics.check_cell))

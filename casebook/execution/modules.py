@@ -1,10 +1,14 @@
-"""The modules that every cell may import: casebook/helpers, and its folders chapter_NN."""
+"""The modules that cells import: casebook/helpers, and its folders chapter_NN.
+
+On a cell's path are the helpers and the folders of the modules that it imports, no other chapter's.
+"""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 HELPERS = Path(__file__).parents[1] / "helpers"
-FOLDERS = (HELPERS, *sorted(HELPERS.glob("chapter_*")))  # on the path of a script, in this order
+FOLDERS = (HELPERS, *sorted(HELPERS.glob("chapter_*")))
 
 IMPORT = re.compile(
     r"(?m)(?:^|[;\"'])[ \t]*"
@@ -12,25 +16,35 @@ IMPORT = re.compile(
 )
 
 
+def files() -> dict[str, Path]:
+    """File of each module by its name, which no two of them share."""
+    return {path.stem: path for folder in FOLDERS for path in sorted(folder.glob("*.py"))}
+
+
 def sources() -> dict[str, str]:
     """Text of each module by its name."""
-    return {
-        path.stem: path.read_text("utf-8")
-        for folder in FOLDERS
-        for path in sorted(folder.glob("*.py"))
-    }
+    return {name: path.read_text("utf-8") for name, path in files().items()}
 
 
-def imported(code: str, found: dict[str, str] | None = None) -> dict[str, str]:
-    """Text of each module that code imports, and that these import; `found` are known already.
+def imported(code: str, texts: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Text of each module that code imports, and that these import; `texts` are those of all.
 
     Code in a string counts, since a cell may run it in a process of its own.
     """
-    found = found or {}
-    texts = sources()
-    for match in IMPORT.finditer(code):
-        for part in (match["module"] or match["modules"]).split(","):
-            name = re.split(r"\W", part.strip())[0]
-            if name in texts and name not in found:
-                found = imported(texts[name], found | {name: texts[name]})
+    texts = sources() if texts is None else texts
+    found: dict[str, str] = {}
+    waiting = [code]
+    while waiting:
+        for match in IMPORT.finditer(waiting.pop()):
+            for part in (match["module"] or match["modules"]).split(","):
+                name = re.split(r"\W", part.strip())[0]
+                if name in texts and name not in found:
+                    found[name] = texts[name]
+                    waiting.append(texts[name])
     return found
+
+
+def folders(code: str) -> list[Path]:
+    """The folders on the path of a cell with this code: the helpers first."""
+    places = files()
+    return list(dict.fromkeys([HELPERS, *(places[name].parent for name in imported(code))]))

@@ -10,7 +10,7 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from os.path import expanduser
@@ -26,7 +26,7 @@ from casebook.environments.cuda_home import lay_out
 from casebook.environments.store import cache, explain_disk_errors, file_lock
 from casebook.environments.venv import Environment
 from casebook.errors import EnvironmentFailure, UnexpectedOutcome
-from casebook.execution.modules import FOLDERS
+from casebook.execution.modules import folders
 from casebook.execution.process import follow
 
 PASSED_ON = (
@@ -87,11 +87,12 @@ def run(
             output.add(line)
 
         output = TruncatedOutput(show)
+        places = [*folders(source), *([built] if built else [])]
         with (folder / "output").open("w", encoding="utf-8") as whole:
             status, process = follow(
                 [environment.python, script],
                 script.parent,
-                variables(header, environment, folder, built),
+                variables(header, environment, folder, places),
                 header.timeout,
                 normalizer(environment, folder),
                 add,
@@ -131,10 +132,13 @@ def keep(output: Path, source: str) -> str:
 
 
 def variables(
-    header: Header, environment: Environment, folder: Path, built: Path | None = None
+    header: Header, environment: Environment, folder: Path, places: Sequence[Path]
 ) -> dict[str, str]:
-    """The script's environment variables: few, so that no toolkit of the machine matters."""
-    for path in (*FOLDERS, environment.root):
+    """The script's environment variables: few, so that no toolkit of the machine matters.
+
+    `places` are the folders of its modules.
+    """
+    for path in (*places, environment.root):
         if ":" in str(path):
             raise EnvironmentFailure(
                 f"{path}: a colon separates folders in PATH and PYTHONPATH; move the folder to a "
@@ -144,7 +148,7 @@ def variables(
     chosen |= {
         "PATH": f"{environment.root / 'bin'}:/usr/bin:/bin",
         "VIRTUAL_ENV": str(environment.root),
-        "PYTHONPATH": ":".join(map(str, [*FOLDERS, built] if built else FOLDERS)),
+        "PYTHONPATH": ":".join(map(str, places)),
         "PYTHONUNBUFFERED": "1",
         "PYTHONNODEBUGRANGES": "1",
         "PYTHONHASHSEED": "0",
@@ -154,7 +158,7 @@ def variables(
         "CASEBOOK_FOLDER": str(folder / "cell"),
         "CASEBOOK_REPORTS": str(folder / "reports"),
     }
-    if built:
+    if header.build:
         chosen["CASEBOOK_SOURCE"] = str(source_of(header))
         if not header.gpu:  # a script that builds the folder again, edited: fast, without -O
             chosen |= {"SKBUILD_CMAKE_DEFINE": UNITY, "SKBUILD_CMAKE_BUILD_TYPE": "None"}
@@ -164,9 +168,9 @@ def variables(
         chosen["PYTHONDONTWRITEBYTECODE"] = "1"
     if header.cuda_home:
         chosen["CUDA_HOME"] = str(lay_out(environment, folder / "cuda-home"))
-    places = {"{site}": environment.site, "{empty}": folder / "empty"}
+    words = {"{site}": environment.site, "{empty}": folder / "empty"}
     for key, value in header.env.items():
-        for word, path in places.items():
+        for word, path in words.items():
             value = value.replace(word, str(path))
         chosen[key] = value
     if libraries := [*filter(None, [chosen.get("LD_LIBRARY_PATH")]), *driver_folders()]:

@@ -99,6 +99,7 @@ def test_without_a_gpu_kernels_compile_and_both_functions_are_found_by_their_old
 
 def test_a_kernel_finds_them_after_everything_else(kernel):
     code = """import sys, timing
+import catalogue
 last = sys.path[-1]
 print(timing.__file__, last, sys.path.count(last), sys.excepthook.__name__, sep="\\n")"""
     texts = []
@@ -110,7 +111,7 @@ print(timing.__file__, last, sys.path.count(last), sys.excepthook.__name__, sep=
         output_hook=lambda message: texts.append(message["content"].get("text", "")),
     )
     *found, hook = "".join(texts).splitlines()
-    assert found == [str(HELPERS / "timing.py"), str(FOLDERS[-1]), "1"]
+    assert found == [str(HELPERS / "timing.py"), str(HELPERS / "chapter_06"), "1"]
     assert hook != "show"
 
 

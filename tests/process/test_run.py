@@ -171,7 +171,7 @@ def test_the_folder_of_a_killed_run_is_removed_by_the_next(tmp_path):
 
 
 def test_a_colon_in_a_path_is_named(monkeypatch):
-    monkeypatch.setattr(script, "FOLDERS", [Path("/a:b/casebook/helpers")])
+    monkeypatch.setattr(script, "folders", lambda source: [Path("/a:b/casebook/helpers")])
     with pytest.raises(EnvironmentFailure, match=r"^/a:b/casebook/helpers: a colon separates"):
         run("print(1)", Header(">=3.11", ()), print)
 
@@ -217,6 +217,14 @@ print("grün €", shutil.which("nvcc"), [path for path in sys.path if "toolkit"
     assert shutil.which("nvcc") == str(toolkit / "nvcc")
     assert play(body).output == before
     assert before.endswith("\ngrün € None []\n")
+
+
+def test_a_cell_finds_the_modules_of_its_own_chapter_and_no_other_s():
+    body = "import sys, arrows\nprint(*(p for p in sys.path if 'helpers' in p), sep='\\n')"
+    shown = play(body).output.splitlines()
+    assert [Path(line).name for line in shown] == ["helpers", "chapter_08"]
+    with pytest.raises(UnexpectedOutcome, match="No module named 'arrows'"):
+        play("name = 'arrows'\n__import__(name)")
 
 
 def test_the_driver_s_folder_alone_passes(tmp_path, monkeypatch):
