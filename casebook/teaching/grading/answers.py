@@ -79,7 +79,9 @@ def grade(folder: Path, out: Path, limit: float, unprotected: bool = False) -> i
     print(f"{len(paths)} notebooks: their code runs as {user}, {protection()}.")
     books = chapters.load()
     rows: list[Row] = []
-    submitted = [(path, read(path)) for path in paths]  # before any of their code runs
+    # who takes part, and with what, is read before any of their code runs
+    submitted = [(path, read(path)) for path in paths]
+    empty = [printable(one.name) for one in sorted(folder.glob("[!.]*/")) if not notebooks(one)]
     write(rows, out)
     try:
         for number, (path, cells) in enumerate(submitted, 1):
@@ -92,7 +94,6 @@ def grade(folder: Path, out: Path, limit: float, unprotected: bool = False) -> i
         done = len({row.file for row in rows})
         print(f"stopped: {done} of {len(paths)} notebooks are judged; {out} has them")
         return 130
-    empty = [printable(one.name) for one in sorted(folder.glob("[!.]*/")) if not notebooks(one)]
     rows += [Row(name, name, "", "", "no notebook", "no notebook") for name in empty]
     write(rows, out)
     print(*summary(rows), out, sep="\n")
