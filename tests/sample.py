@@ -17,6 +17,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 from casebook.authoring import publish
 from casebook.chapters import Chapter, evidence
 from casebook.chapters.facts import schema
+from casebook.chapters.stamps import stamps
 
 ADDED = ROOT / "tests/site/sample"
 SAMPLE, MARKED, LOST = "notebooks/98-sample", "notebooks/97-markup", "book/lost"
@@ -69,11 +70,12 @@ def add_markup(folder):
     shutil.copy(ROOT / "notebooks/04-fused-scalars.ipynb", notebook)
     chapter = Chapter(notebook)
     chapter.notebook.cells[0].source = publish.with_card(chapter)
-    chapter.receipt.update(gpu="NVIDIA H200", environment="of other pins")
-    fields = "compute_capability", "driver", "date", "code"
-    chapter.receipt["confirmed"] = [
-        dict.fromkeys(fields, MARKUP) | {"gpu": f"NVIDIA H100 {MARKUP}", "ended": 6, "cells": 7}
-    ]
+    chapter.receipt.update(gpu="NVIDIA H200", cells=dict.fromkeys(chapter.receipt["cells"], "0 0"))
+    now = {name: str(stamp) for name, stamp in stamps(chapter).items()}
+    six = [cell.node.id for cell in chapter.cells if cell.needs_gpu][:6]
+    fields = dict.fromkeys(("compute_capability", "driver", "date"), MARKUP)
+    of_cells = {"gpu": f"NVIDIA H100 {MARKUP}", "stamps": {name: now[name] for name in six}}
+    chapter.receipt["confirmed"] = [fields | of_cells]
     chapter.write()
 
 

@@ -1,7 +1,7 @@
 """`casebook confirm`: chapters on another GPU model than that of their outputs.
 
-No output changes. The receipt gets an entry: GPU, driver, date, and how many cells ended as
-expected. Cells that need more GPUs than there are do not run, and are not counted as ended.
+No output changes. The receipt gets an entry: GPU, driver, date, and the stamps of the GPU cells,
+without those that need more GPUs than there are.
 """
 
 import functools
@@ -16,6 +16,7 @@ from casebook.authoring.execute import run, this_gpu
 from casebook.cells.notebook import Confirmation
 from casebook.cells.timed import is_timed
 from casebook.chapters import Chapter, evidence, receipts
+from casebook.chapters.stamps import stamps
 from casebook.environments.gpu import Gpu
 from casebook.errors import CasebookError
 
@@ -39,7 +40,8 @@ def confirm(names: Sequence[str]) -> int:
         place = f"[{next(done)}/{len(books)}] {book.name}"
         try:
             entry = ended()
-            print(f"{place}: {entry['ended']} of {entry['cells']} cells ended as expected")
+            gpu_cells = sum(cell.needs_gpu for cell in book.cells)
+            print(f"{place}: {len(entry['stamps'])} of {gpu_cells} GPU cells ended as expected")
         except CasebookError as error:
             print(f"{place}: NOT confirmed: {error}", flush=True)
             return 1
@@ -67,14 +69,14 @@ def confirm_one(path: Path, found: Gpu) -> Confirmation:
     if book.receipt["gpu"] == found.name:
         raise CasebookError(f"its outputs come from an {found.name}; `pytest` compares them")
     _, skipped = run(Chapter(book.path))
+    made = stamps(book)
+    ended = [cell for cell in book.cells if cell.needs_gpu and cell.number not in skipped]
     entry = Confirmation(
         gpu=found.name,
         compute_capability=found.compute_capability,
         driver=found.driver,
         date=evidence.today(),
-        ended=len(book.cells) - len(skipped),
-        cells=len(book.cells),
-        code=receipts.code(book),
+        stamps={cell.node.id: str(made[cell.node.id]) for cell in ended},
     )
     stored = Chapter(book.path)
     receipt = stored.notebook.metadata.casebook

@@ -20,9 +20,10 @@ from nbformat import NotebookNode
 
 from casebook.authoring import publish
 from casebook.authoring.checks.code import written_problems
-from casebook.cells.notebook import Receipt
+from casebook.cells.notebook import Confirmation, Receipt
 from casebook.cells.repository import ROOT
 from casebook.chapters import KERNEL, Chapter, evidence, load, markup, receipts
+from casebook.chapters.stamps import entries, stamps
 from casebook.environments import gpu
 from casebook.errors import CasebookError
 from casebook.execution.kernel import FileKernelManager
@@ -60,9 +61,7 @@ def execute(chapter: Chapter) -> None:
     normalise(chapter.notebook)
     receipt: Receipt = {
         **machine(found, seconds),
-        "environment": receipts.environment(chapter),
-        "modules": receipts.modules(chapter),
-        "cells": {c.node.id: c.stamp() for c in chapter.cells},
+        "cells": entries(chapter),
     }
     if before and kept:
         receipt = with_machine_of(before, receipt)
@@ -70,12 +69,22 @@ def execute(chapter: Chapter) -> None:
     if pending := [one for one in ids if one not in fitting]:
         receipt["pending"] = pending
     chapter.notebook.metadata["casebook"] = receipt
-    now = receipts.code(chapter)
-    confirmed = before.get("confirmed", []) if before else []
-    if valid := [one for one in confirmed if one["code"] == now]:
-        chapter.notebook.metadata.casebook["confirmed"] = valid
+    if before and (confirmed := still_confirmed(chapter, before)):
+        chapter.notebook.metadata.casebook["confirmed"] = confirmed
     chapter.notebook.cells[0].source = publish.with_card(chapter)
     chapter.write()
+
+
+def still_confirmed(chapter: Chapter, before: Receipt) -> list[Confirmation]:
+    """The runs on other GPU models, with the cells that are as they were there."""
+    made = stamps(chapter)
+    own = chapter.notebook.metadata.casebook["gpu"]
+    found = []
+    for one in before.get("confirmed", []):
+        fitting = {n: s for n, s in one["stamps"].items() if n in made and str(made[n]) == s}
+        if fitting and one["gpu"] != own:
+            found.append(Confirmation(**{**one, "stamps": fitting}))
+    return found
 
 
 def machine(found: gpu.Gpu | None, seconds: int) -> Receipt:
@@ -98,20 +107,17 @@ def with_machine_of(before: Receipt, receipt: Receipt) -> Receipt:
     """
     rerun = {"date": receipt["date"], "python": receipt["python"]}
     kept = {key: value for key, value in before.items() if key not in ("confirmed", "pending")}
-    mine = {key: receipt[key] for key in ("environment", "modules", "cells")}
-    return cast(Receipt, kept | mine | {"rerun": rerun})
+    return cast(Receipt, kept | {"cells": receipt["cells"], "rerun": rerun})
 
 
 def fitting_outputs(chapter: Chapter) -> dict[str, list[NotebookNode]]:
     """The stored outputs of GPU cells that still match the receipt, by cell."""
-    receipt = chapter.receipt
-    if not receipt or any(receipts.machine_problems(chapter)):
-        return {}
+    stored, now = chapter.receipt["cells"] if chapter.receipt else {}, entries(chapter)
     return {
         cell.node.id: cell.node.outputs
         for cell in chapter.cells
         if cell.needs_gpu and cell.node.id not in chapter.pending
-        if receipt["cells"].get(cell.node.id) == cell.stamp()
+        if stored.get(cell.node.id) == now[cell.node.id]
     }
 
 

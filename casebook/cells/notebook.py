@@ -18,19 +18,17 @@ from casebook.errors import HeaderError, WrongUse
 
 
 class Confirmation(TypedDict):
-    """A run on another GPU model; `ended` of `cells` cells ran, and ended as expected."""
+    """A run on another GPU model: the stamps of the GPU cells that ended there as expected."""
 
     gpu: str
     compute_capability: str
     driver: str
     date: str
-    ended: int
-    cells: int
-    code: str
+    stamps: dict[str, str]
 
 
 class Receipt(TypedDict, total=False):
-    """Which run the outputs come from; casebook/chapters/receipts.py describes the hashes."""
+    """Which run the outputs come from; receipts.py and stamps.py of casebook/chapters say more."""
 
     gpu: str
     gpus: int
@@ -39,8 +37,6 @@ class Receipt(TypedDict, total=False):
     python: str
     date: str
     seconds: float
-    environment: str
-    modules: dict[str, str]
     cells: dict[str, str]
     confirmed: list[Confirmation]
     pending: list[str]

@@ -9,10 +9,9 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from casebook.cells import environments_cell, line, notebook
-from casebook.cells.hashes import digest, of_outputs
+from casebook.cells import notebook
 from casebook.cells.header import Header
-from casebook.cells.repository import ADDRESS, notebooks
+from casebook.cells.repository import notebooks
 from casebook.chapters import facts
 from casebook.environments.store import write_atomically
 
@@ -25,19 +24,6 @@ MACHINE_PATH = re.compile(r"/(?:home|root|Users)/\S+|/tmp/\w\S+")
 
 class Cell(notebook.Cell):
     """One code cell of a chapter."""
-
-    def stamp(self) -> str:
-        """Two hashes, of the source and of everything stored below it.
-
-        With the source counts the environment that its first line names; so the cell that names
-        all of them counts by its magic alone. Spaces at the ends of lines and the address of the
-        repository do not count.
-        """
-        source = environments_cell.MAGIC if self.names_environments else self.source
-        lines = [text.rstrip() for text in source.replace(ADDRESS, "ADDRESS").rstrip().splitlines()]
-        if self.header and line.of_source(self.source).name:
-            lines.append(self.header.facts)
-        return f"{digest(chr(10).join(lines))} {of_outputs(self.node.outputs)}"
 
 
 class Chapter(notebook.Notebook):

@@ -1,56 +1,35 @@
 """Receipts: which run on which GPU a chapter's outputs come from, and whether they still fit.
 
-A receipt holds GPU, driver, Python, date and seconds of the run, and hashes of everything that made
-the outputs: each cell and what it printed (`cells`), each helper module that a cell imports
-(`modules`), and the pins of the GPU libraries with the folders that cells build (`environment`).
-`confirmed` lists runs on other GPU models, whose outputs are not stored. `pending` lists the cells
-that wait for a machine with as many GPUs as they need; `rerun` says when all cells but those ran
-again on a machine with fewer.
+A receipt holds GPU, driver, Python, date and seconds of the run, and for each cell the hashes of
+all that made its output (stamps.py) and of the output. `confirmed` lists runs on other GPU models,
+whose outputs are not stored, with the stamps of the GPU cells that ended as expected there.
+`pending` lists the cells that wait for a machine with as many GPUs as they need; `rerun` says when
+all cells but those ran again on a machine with fewer.
 """
 
 import functools
 import sys
-import tomllib
 from collections.abc import Iterator
 
 from casebook.cells.hashes import digest, tree
+from casebook.cells.notebook import Confirmation
 from casebook.cells.repository import ROOT
 from casebook.chapters.chapter import Chapter
-from casebook.execution.modules import imported, sources
+from casebook.chapters.stamps import Stamp, entries, stamps
 
-KEYS = (
-    "gpu",
-    "compute_capability",
-    "driver",
-    "python",
-    "date",
-    "seconds",
-    "environment",
-    "modules",
-    "cells",
-)
+KEYS = ("gpu", "compute_capability", "driver", "python", "date", "seconds", "cells")
 NO_GPU = "no GPU"  # in place of a model's name: a run on a machine without one
-EVERY_SCRIPT = "sitecustomize"  # loaded by each %%pinned cell without an import
 
 
-def environment(chapter: Chapter) -> str:
-    """Hash of the pins of the GPU libraries and of the folders that cells build: native/."""
-    folders = sorted({c.header.build for c in chapter.cells if c.header and c.header.build})
-    return digest("\n".join([*gpu_pins(), *(tree(ROOT / folder) for folder in folders)]))
-
-
-def modules(chapter: Chapter) -> dict[str, str]:
-    """Hash of each helper module that a cell of the chapter imports, by name."""
-    found = imported("\n".join(cell.source for cell in chapter.cells))
-    if any(cell.pinned for cell in chapter.cells):
-        found[EVERY_SCRIPT] = sources()[EVERY_SCRIPT]
-    return {name: digest(text) for name, text in sorted(found.items())}
-
-
-def code(chapter: Chapter) -> str:
-    """Hash of all that a run takes: cells, helper modules, pins of the GPU libraries, native/."""
-    cells = [cell.stamp().split()[0] for cell in chapter.cells]
-    return digest(str([cells, modules(chapter), environment(chapter)]))
+def standing_confirmations(chapter: Chapter) -> list[tuple[Confirmation, int]]:
+    """The runs on other GPU models, each with how many of the cells it confirmed are as they
+    were."""
+    now = {name: str(stamp) for name, stamp in stamps(chapter).items()}
+    confirmed = chapter.receipt.get("confirmed", []) if chapter.receipt else []
+    return [
+        (one, sum(now.get(name) == stamp for name, stamp in one["stamps"].items()))
+        for one in confirmed
+    ]
 
 
 def inputs(chapter: Chapter) -> str:
@@ -58,8 +37,7 @@ def inputs(chapter: Chapter) -> str:
 
     That is what a run takes, what its outputs are compared with, this Python, and the runner.
     """
-    stamps = [cell.stamp() for cell in chapter.cells]
-    return digest(str([code(chapter), stamps, sys.version, runner()]))
+    return digest(str([entries(chapter), sys.version, runner()]))
 
 
 @functools.cache
@@ -68,12 +46,6 @@ def runner() -> str:
     folders = [tree(ROOT / "casebook" / name) for name in ("cells", "environments", "execution")]
     files = "conftest.py", "requirements.txt", "casebook/magics.py", "casebook/errors.py"
     return digest(str([folders, [(ROOT / name).read_text("utf-8") for name in files]]))
-
-
-def gpu_pins() -> list[str]:
-    """Pins of the libraries that chapters run on: the extra `gpu` of pyproject.toml."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    return project["optional-dependencies"]["gpu"]
 
 
 def receipt_problems(chapter: Chapter) -> Iterator[str]:
@@ -85,19 +57,29 @@ def receipt_problems(chapter: Chapter) -> Iterator[str]:
     if missing := [key for key in KEYS if key not in receipt]:
         yield f": the receipt lacks {', '.join(missing)}"
         return
-    yield from machine_problems(chapter)
-    stamps, remedy = dict(receipt["cells"]), run_again(chapter)
+    stored, now = dict(receipt["cells"]), entries(chapter)
+    made = stamps(chapter)
+    changed = {
+        cell.number
+        for cell in chapter.cells
+        if stored.get(cell.node.id, "").split("+")[0].split()[:1] != [made[cell.node.id].own]
+    }
     for cell in chapter.cells:
-        stamp, now = stamps.pop(cell.node.id, None), cell.stamp()
+        entry, stamp = stored.pop(cell.node.id, None), made[cell.node.id]
         place = f", cell [{cell.number}]"
-        if stamp is None:
+        if entry is None:
             yield (
                 f"{place}: not in the receipt: added after the run, "
                 "or the receipt is another notebook's"
             )
-        elif stamp.split()[0] != now.split()[0]:
-            yield f"{place}: edited since the run that the receipt is for; {remedy}"
-        elif stamp != now:
+        elif cell.number in changed:
+            yield (
+                f"{place}: edited since the run that the receipt is for, or something that its "
+                f"imports or its environment bring has changed; {run_again(chapter)}"
+            )
+        elif not stamp.fits(entry):
+            yield f"{place}: {taken_problem(stamp, changed)}; {run_again(chapter)}"
+        elif entry != now[cell.node.id]:
             yield f"{place}: its stored output is not the one that the run produced"
     cells = {cell.node.id: cell for cell in chapter.cells}
     for name in receipt.get("pending", []):
@@ -105,35 +87,25 @@ def receipt_problems(chapter: Chapter) -> Iterator[str]:
             yield f": the receipt calls {name} pending, which is no GPU cell without an output"
         elif cells[name].gpus <= receipt.get("gpus", 1):
             yield f": the receipt calls {name} pending, but the machine of the run had its GPUs"
-    for one in receipt.get("confirmed", []):
-        if one["code"] != code(chapter):
+    for one, standing in standing_confirmations(chapter):
+        if standing < len(one["stamps"]):
             yield (
-                f": the confirmation on {one['gpu']} is stale; "
-                f"run `casebook confirm {chapter.name[:2]}` on that GPU"
+                f": {len(one['stamps']) - standing} cells were edited since they were confirmed on "
+                f"{one['gpu']}; {run_again(chapter)}, which drops that"
             )
-    if stamps:
-        yield f": the receipt has {len(stamps)} cells that the notebook lacks: {', '.join(stamps)}"
+    if stored:
+        yield f": the receipt has {len(stored)} cells that the notebook lacks: {', '.join(stored)}"
 
 
-def machine_problems(chapter: Chapter) -> Iterator[str]:
-    """What a run took besides the cells, and has changed since: pins, native/, helper modules."""
-    receipt = chapter.receipt
-    if not receipt:
-        return
-    if receipt["environment"] != environment(chapter):
-        yield (
-            ": the receipt is stale, the pins of the GPU libraries or native/ have changed since; "
-            + run_again(chapter)
-        )
-    for problem in module_problems(receipt["modules"], modules(chapter)):
-        yield f"{problem}; {run_again(chapter)}"
-
-
-def module_problems(stored: dict[str, str], now: dict[str, str]) -> Iterator[str]:
-    """The helper modules that differ from those of the run."""
-    for name in sorted(stored.keys() | now.keys()):
-        if stored.get(name) != now.get(name):
-            yield f": the receipt is stale, the helper module {name} has changed since"
+def taken_problem(stamp: Stamp, changed: set[int]) -> str:
+    """What is wrong with an output whose cell is as it was, but not what it takes."""
+    edited = [number for number in sorted(stamp.givers) if number in changed]
+    if not edited:
+        return "the cells that it takes names from are not those of the run"
+    cells = ", ".join(f"[{number}]" for number in edited)
+    names = sorted({name for number in edited for name in stamp.givers[number]})
+    of_cells = f"{', '.join(names)} of {cells}" if names else f"what {cells} define"
+    return f"it takes {of_cells}, edited since the run that the receipt is for"
 
 
 def run_again(chapter: Chapter) -> str:

@@ -1,12 +1,22 @@
-"""A receipt covers the helper modules that the cells of a chapter import, and no other."""
+"""A stamp covers what its cell takes: modules, pins, earlier cells; and nothing else."""
+
+import copy
 
 import pytest
 
 from casebook import chapters
-from casebook.chapters import Chapter, receipts
+from casebook.chapters import Chapter, receipts, stamps
 from casebook.execution import modules
 
 BOOKS = chapters.load()
+NUMBERS = [book.name[:2] for book in BOOKS]
+READ = modules.sources()
+
+
+def stale(before, book, cells=lambda cell: True):
+    """Numbers of the cells whose stamp is another now."""
+    now = stamps.stamps(book)
+    return [c.number for c in book.cells if cells(c) and now[c.node.id] != before[c.node.id]]
 
 
 @pytest.mark.parametrize(
@@ -17,23 +27,116 @@ BOOKS = chapters.load()
         ("built_driver", "07 09 32 36 38 42 49 50 61 68 71 78 79 80 82"),  # by fake drivers
         ("no_driver", "03 08 61"),  # imported in a string, which a process of its own runs
         ("again", "09 44 65 68"),  # a word that 19 prints
-        ("sitecustomize", " ".join(book.name[:2] for book in BOOKS)),  # loaded by every script
+        ("sitecustomize", " ".join(NUMBERS)),  # loaded by every script
     ],
 )
-def test_a_changed_line_makes_stale_what_imports_it_and_nothing_else(
-    helper, importers, monkeypatch
-):
-    stored = [receipts.modules(book) for book in BOOKS]
-    texts = modules.sources()
-    texts[helper] += "pass\n"
-    monkeypatch.setattr(modules, "sources", lambda: texts)
-    monkeypatch.setattr(receipts, "sources", lambda: texts)
-    stale = []
-    for book, before in zip(BOOKS, stored, strict=True):
-        for problem in receipts.module_problems(before, receipts.modules(book)):
-            assert f"the helper module {helper} has changed" in problem
-            stale.append(book.name[:2])
-    assert stale == importers.split()
+def test_a_changed_module_makes_stale_the_chapters_that_import_it(helper, importers, monkeypatch):
+    stored = [stamps.stamps(book) for book in BOOKS]
+    texts = READ | {helper: f"{READ[helper]}pass\n"}
+    monkeypatch.setattr(stamps, "sources", lambda: texts)
+    changed = [stale(before, book) for before, book in zip(stored, BOOKS, strict=True)]
+    found = [number for number, cells in zip(NUMBERS, changed, strict=True) if cells]
+    assert found == importers.split()
+
+
+@pytest.mark.parametrize(
+    ("number", "helper"), [("09", "visits"), ("50", "slow_gpu"), ("49", "small_gpu")]
+)
+def test_a_module_of_cells_without_a_gpu_leaves_the_gpu_cells_alone(number, helper, monkeypatch):
+    book = next(book for book in BOOKS if book.name[:2] == number)
+    before = stamps.stamps(book)
+    monkeypatch.setattr(stamps, "sources", lambda: READ | {helper: "pass"})
+    assert stale(before, book)
+    assert not stale(before, book, lambda cell: cell.needs_gpu)
+
+
+def test_a_pin_of_the_kernel_concerns_the_kernel_s_own_cells(monkeypatch):
+    before = {book.name: stamps.stamps(book) for book in BOOKS}
+    monkeypatch.setattr(stamps, "gpu_pins", lambda: ["numba-cuda==1000"])
+    for book in BOOKS:
+        assert not stale(before[book.name], book, lambda cell: cell.pinned), book.name
+    assert stale(before[BOOKS[0].name], BOOKS[0], lambda cell: cell.needs_gpu)
+
+
+def edited(number, edit):
+    """A copy of a chapter in which `edit` changed the cells."""
+    (path,) = (book.path for book in BOOKS if book.name[:2] == number)
+    book = Chapter(path)
+    book.notebook = copy.deepcopy(book.notebook)
+    edit({cell.number: cell.node for cell in book.cells}, book)
+    return book
+
+
+def edit_walk(nodes, book):
+    assert "acc[48]" in nodes[16].source
+    nodes[16].source = nodes[16].source.replace("acc[48]", "acc[44]")
+
+
+def edit_output(nodes, book):
+    nodes[19].outputs[0]["text"] += "more"
+
+
+def remove_cell(nodes, book):
+    book.cells = [cell for cell in book.cells if cell.number != 16]
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (edit_walk, ["[16]: edited since", "[18]: it takes SOURCES", "[19]: it takes", "[20]: it"]),
+        (edit_output, ["[19]: its stored output is not"]),
+        (remove_cell, ["[18]: the cells that it takes", "[19]: the", "[20]: the", "1 cells that"]),
+    ],
+)
+def test_what_a_gpu_cell_takes_from_others_is_part_of_its_stamp(edit, said):
+    """The GPU cells [18] to [20] of chapter 3 time kernels whose source the cell [16] holds."""
+    found = list(receipts.receipt_problems(edited("03", edit)))
+    found = [text for text in found if "confirmed on" not in text]
+    assert len(found) == len(said)
+    assert all(words in text for words, text in zip(said, found, strict=True)), found
+
+
+NAMES = [
+    ("x = 1", "y = x", True),
+    ("x = 1", "x = 2; y = x", False),
+    ("x = 1", "for x in (1, 2): print(x)", False),
+    ("x = 1", "[x for x in (1, 2)]", False),
+    ("x = 1", "[y for y in x]", True),
+    ("x = 1", "def f(x): return x", False),
+    ("x = 1", "def f(): return x", True),
+    ("x = 1", "f = lambda a=x: a", True),
+    ("x = 1", "if True:\n    x = 2\nprint(x)", True),
+    ("x = 1", "try:\n    x = 2\nexcept ValueError:\n    pass\nprint(x)", True),
+    ("x = 1", "x += 1", True),
+    ("x = 1", "print(f'{x}')", True),
+    ("x = 1", "%%gpu\nprint(x)", True),
+    ("x = [1]\nx[0] = 2", "print(x)", True),
+    ("import numpy.linalg", "numpy.linalg.norm", True),
+    ("for x in (1, 2): pass", "print(x)", True),
+    ("def f(): x = 1", "print(x)", False),
+    ("[x for x in (1, 2)]", "print(x)", False),
+    ("%%pinned a --out x", "print(x)", True),
+    ("%%pinned a --folder x", "%%pinned a --folder x", True),
+    ("%%pinned a\nx = 1", "print(x)", False),
+    ("if (x := 1): pass", "print(x)", True),
+    ("with open('a') as x: pass", "print(x)", True),
+]
+
+
+@pytest.mark.parametrize(("giver", "taker", "takes"), NAMES)
+def test_which_names_a_cell_takes(giver, taker, takes):
+    sources = enumerate([giver, taker], 1)
+    cells = [chapters.Cell(n, {"source": s, "metadata": {}}) for n, s in sources]
+    assert bool(stamps.givers(cells)[2]) == takes
+
+
+def test_what_a_cell_alters_counts_with_what_defined_it():
+    sources = ["x = [1]", "x[0] = 2", "y = x", "def f(): return y", "f()"]
+    cells = [chapters.Cell(n, {"source": s, "metadata": {}}) for n, s in enumerate(sources, 1)]
+    found = stamps.givers(cells)
+    assert {number: sorted(taken) for number, taken in found.items()} == {
+        1: [], 2: [1], 3: [1, 2], 4: [1, 2, 3], 5: [1, 2, 3, 4],
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("changed", ["a helper", "an output", "a pin", "the runner", "nothing"])
@@ -43,9 +146,7 @@ def test_a_change_runs_exactly_what_it_concerns_again(changed, monkeypatch):
     books = dict(zip(stored, BOOKS, strict=True))
     expected = {"10"}
     if changed == "a helper":
-        texts = modules.sources() | {"routes": "pass"}
-        monkeypatch.setattr(modules, "sources", lambda: texts)
-        monkeypatch.setattr(receipts, "sources", lambda: texts)
+        monkeypatch.setattr(stamps, "sources", lambda: READ | {"routes": "pass"})
         expected = {"03", "08"}
     elif changed == "an output":
         books["10"] = Chapter(books["10"].path)

@@ -12,7 +12,9 @@ from helpers import ROOT, cell, planted
 
 from casebook.authoring import confirm, execute
 from casebook.authoring.checks import problems
+from casebook.cells import notebook
 from casebook.chapters import Chapter, installs, receipts
+from casebook.chapters.stamps import entries
 from casebook.environments import create, gpu
 from casebook.errors import CasebookError, EnvironmentFailure
 from casebook.execution.modules import FOLDERS
@@ -48,7 +50,7 @@ def chapter(executed, tmp_path):
 def test_what_is_stored(executed):
     receipt, cells = executed.receipt, executed.cells
     assert (receipt["gpu"], receipt["driver"]) == ("NVIDIA H200", "570.86.15")
-    assert receipt["cells"] == {one.node.id: one.stamp() for one in cells}
+    assert receipt["cells"] == entries(executed)
     assert "**Needs:** no GPU; about 1 minute  \n" in executed.first
     assert cells[1].node.outputs[0].data["text/plain"] == "42"
     assert cells[2].text.endswith("ValueError: text\nas expected: ValueError\n")
@@ -61,10 +63,10 @@ def test_what_is_stored(executed):
 def test_a_second_run_changes_only_the_receipt_and_what_varies(chapter):
     first = copy.deepcopy(chapter.notebook)
     second = execute_here(chapter).notebook
-    for notebook in (first, second):
-        del notebook.metadata.casebook["seconds"], notebook.metadata.casebook["date"]
-        assert notebook.metadata.casebook.cells.pop("cell-5")
-        notebook.cells[-1].outputs = []
+    for book in (first, second):
+        del book.metadata.casebook["seconds"], book.metadata.casebook["date"]
+        assert book.metadata.casebook.cells.pop("cell-5")
+        book.cells[-1].outputs = []
     assert first == second
 
 
@@ -103,7 +105,7 @@ def test_what_a_gpu_printed_stays_while_it_fits(mixed, printed):
     cell = mixed.cells[1]
     cell.node.outputs = [nbformat.v4.new_output("stream", text=printed)] if printed else []
     told = {"gpu": "NVIDIA H200", "gpus": 1, "date": "2026-01-01"}
-    mixed.receipt.update(told, cells=mixed.receipt["cells"] | {cell.node.id: cell.stamp()})
+    mixed.receipt.update(told, cells=entries(mixed))
     del mixed.receipt["pending"]
     mixed.write()
     execute.execute(mixed)
@@ -237,13 +239,16 @@ H100 = gpu.Gpu("NVIDIA H100", "9.0", "580.1")
 
 @pytest.fixture
 def two(tmp_path, monkeypatch):
-    """A chapter that was executed on an H200, where an H100 is now; its second cell reads a file.
+    """A chapter that was executed on an H200, where an H100 is now; its third cell reads a file.
 
     `two.says(code)` lets that cell do something else.
     """
     monkeypatch.setenv("CODE", str(tmp_path / "code"))
     (tmp_path / "code").write_text("")
-    sources = ["print(1)", "import os\nexec(open(os.environ['CODE']).read())", "1"]
+    code = "import os  # on a GPU\nexec(open(os.environ['CODE']).read())"
+    sources = ["%load_ext casebook", "print(1)", code, "print(3)  # on a GPU", "1"]
+    of_gpu = property(lambda cell: int("# on a GPU" in cell.source))
+    monkeypatch.setattr(notebook.Cell, "gpus", of_gpu)
     chapter = execute_here(write_chapter(tmp_path, sources))
     monkeypatch.setattr(gpu, "find", lambda: H100)
     monkeypatch.setattr(confirm.chapters, "load", lambda names: [Chapter(chapter.path)])
@@ -258,27 +263,33 @@ def test_a_confirmation_stands_in_the_receipt_and_changes_no_output(two):
         assert confirm.confirm([]) == 0
     after = Chapter(two.path)
     (entry,) = after.notebook.metadata.casebook.pop("confirmed")
-    assert (entry.gpu, entry.driver, entry.ended, entry.cells) == ("NVIDIA H100", "580.1", 2, 3)
+    assert (entry.gpu, entry.driver, list(entry.stamps)) == ("NVIDIA H100", "580.1", ["cell-4"])
     assert after.notebook == before
     assert list(receipts.receipt_problems(Chapter(two.path))) == []
 
 
-def test_a_run_again_keeps_what_was_confirmed_of_the_same_code(two):
+@pytest.mark.parametrize(
+    ("old", "new", "kept"),
+    [
+        ('"print(1)"', '"print(2)"', ["cell-3", "cell-4"]),  # a cell without a GPU
+        ("print(3)", "print(4)", ["cell-3"]),
+    ],
+)
+def test_a_confirmation_holds_for_each_gpu_cell_that_is_as_it_was(two, old, new, kept):
     assert confirm.confirm([]) == 0
-    assert execute_here(Chapter(two.path)).receipt["confirmed"]
-    text = two.path.read_text().replace('"print(1)"', '"print(2)"')
-    two.path.write_text(text)
-    edited, other = receipts.receipt_problems(Chapter(two.path))
-    assert "cell [1]: edited since" in edited
-    assert other.endswith("on NVIDIA H100 is stale; run `casebook confirm 09` on that GPU")
-    assert "confirmed" not in execute_here(Chapter(two.path)).receipt
+    two.path.write_text(two.path.read_text().replace(old, new))
+    problems = list(receipts.receipt_problems(Chapter(two.path)))
+    assert len(problems) == 3 - len(kept) and "edited since" in problems[0]
+    (entry,) = execute_here(Chapter(two.path)).receipt["confirmed"]
+    assert sorted(entry["stamps"]) == kept
+    assert list(receipts.receipt_problems(Chapter(two.path))) == []
 
 
 def test_what_is_not_confirmed(two, monkeypatch, capsys):
     before = two.path.read_bytes()
     two.says("1 / 0")
     assert confirm.confirm([]) == 1
-    assert "cell [2]: ZeroDivisionError: division by zero" in capsys.readouterr().out
+    assert "cell [3]: ZeroDivisionError: division by zero" in capsys.readouterr().out
     two.says("")
     two.path.write_bytes(before.replace(b'"print(1)"', b'"print(2)"'))
     assert confirm.confirm([]) == 1

@@ -15,7 +15,8 @@ from casebook.authoring.checks import figures, problems
 from casebook.authoring.checks.code import asserted
 from casebook.authoring.publish import with_card
 from casebook.cells.header import Header
-from casebook.chapters import Cell, Chapter, installs, receipts
+from casebook.chapters import Cell, Chapter, installs
+from casebook.chapters.stamps import entries
 from casebook.errors import WrongUse
 
 NAME = "08-example"
@@ -197,9 +198,7 @@ def found(tmp_path, monkeypatch):
         with contextlib.suppress(WrongUse):
             cells[0].source = with_card(chapter).replace(*card)
         receipt |= {
-            "environment": receipts.environment(chapter),
-            "modules": receipts.modules(chapter),
-            "cells": {c.node.id: c.stamp() for c in chapter.cells},
+            "cells": entries(chapter),
         }
         return problems(save(cells, receipt))
 

@@ -11,7 +11,7 @@ from sphinx.errors import SphinxError
 from casebook.cells.notebook import gpus_of
 from casebook.chapters import Chapter
 from casebook.chapters.markup import problems
-from casebook.chapters.receipts import receipt_problems
+from casebook.chapters.receipts import receipt_problems, standing_confirmations
 
 from . import notebook
 
@@ -77,9 +77,10 @@ def markup(chapter: Chapter) -> str:
         rows["Pending"] = f"{cells} for a machine with as many GPUs as they need"
     if rerun := receipt.get("rerun"):
         rows["Run again"] = f"all but the GPU cells, {rerun['date']}, Python {rerun['python']}"
-    for one in receipt.get("confirmed", []):
+    gpu_cells = sum(cell.needs_gpu for cell in chapter.cells)
+    for one, standing in standing_confirmations(chapter):
         rows[f"Also on {one['gpu']}"] = (
-            f"{one['ended']} of {one['cells']} cells ended as expected, {one['date']}, "
+            f"{standing} of {gpu_cells} GPU cells ended as expected, {one['date']}, "
             f"driver {one['driver']}"
         )
     lines = "".join(

@@ -6,9 +6,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from casebook.cells.notebook import Confirmation
 from casebook.chapters import Chapter
-from casebook.chapters.receipts import receipt_problems
+from casebook.chapters.receipts import receipt_problems, standing_confirmations
 
 from . import notebook
 
@@ -23,7 +22,9 @@ class Status(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()
         chapters = notebook.chapters(self.env)
-        gpus = sorted({one["gpu"] for chapter in chapters for one in confirmed(chapter)})
+        gpus = sorted(
+            {one["gpu"] for chapter in chapters for one, _ in standing_confirmations(chapter)}
+        )
         columns = (*COLUMNS, *gpus)
         return [table("status", columns, [self.chapter(chapter, gpus) for chapter in chapters])]
 
@@ -31,18 +32,18 @@ class Status(SphinxDirective):
         title = [f"{notebook.number(chapter.name)} ", *self.parse_inline(chapter.title)[0]]
         link = notebook.link(self.env, chapter, "", *title)
         receipt = notebook.link(self.env, chapter, "receipt", standing(chapter))
-        runs = {one["gpu"]: f"{one['ended']} of {one['cells']} cells" for one in confirmed(chapter)}
+        of_all = f"of {gpu_cells(chapter)} GPU cells"
+        runs = {one["gpu"]: f"{n} {of_all}" for one, n in standing_confirmations(chapter)}
         return [link, *facts(chapter), receipt, *(runs.get(gpu, "") for gpu in gpus)]
 
 
-def confirmed(chapter: Chapter) -> list[Confirmation]:
-    """The runs on other GPU models than that of the outputs."""
-    return chapter.receipt.get("confirmed", []) if chapter.receipt else []
+def gpu_cells(chapter: Chapter) -> int:
+    return sum(cell.needs_gpu for cell in chapter.cells)
 
 
 def facts(chapter: Chapter) -> tuple[str, str, str, str]:
     """When, on what, how long, and the cells without and with a GPU."""
-    gpu = sum(cell.needs_gpu for cell in chapter.cells)
+    gpu = gpu_cells(chapter)
     cells = f"{len(chapter.cells) - gpu} CPU, {gpu} GPU"
     receipt = chapter.receipt
     if chapter.pending:
@@ -86,12 +87,15 @@ def row(*cells: str | nodes.Node) -> nodes.row:
 
 
 def runs(chapter: Chapter) -> Iterator[dict[str, object]]:
-    """A line for the run of the outputs and for each on another GPU."""
+    """A line for the run of the outputs and for each on another GPU; GPU cells are counted."""
     if chapter.receipt:
-        count = len(chapter.receipt["cells"])
-        own: dict[str, object] = {**chapter.receipt, "ended": count, "cells": count}
-        for outputs, one in [("yes", own), *(("no", one) for one in confirmed(chapter))]:
-            yield {"case": chapter.name, "outputs": outputs} | {key: one[key] for key in KEYS}
+        cells = gpu_cells(chapter)
+        own = chapter.receipt, cells - len(chapter.pending)
+        for one, ended in [own, *standing_confirmations(chapter)]:
+            outputs = "yes" if one is chapter.receipt else "no"
+            counts = {"ended": ended, "cells": cells}
+            machine = {key: value for key, value in one.items() if key in KEYS}
+            yield {"case": chapter.name, "outputs": outputs} | machine | counts
 
 
 def setup(app: Sphinx) -> None:
