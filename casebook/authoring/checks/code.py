@@ -135,7 +135,7 @@ def measures(cell: Cell) -> bool:
         return False
     plots = any("image/svg+xml" in o.get("data", {}) for o in cell.node.outputs)
     return bool(
-        (plots and "<svg" not in cell.source)
+        (plots and "<svg" not in cell.source and "Drawing(" not in cell.source)
         or MEASURED.search(cell.text)
         or (cell.text and is_timed(cell.source))
     )
