@@ -6,6 +6,7 @@ const unknown = document.querySelector(".lookup template").content;
 
 const OPEN = 3; // cases of a general error that are not folded
 const SHARED = 2000; // letters of a text that its address holds
+const SLICE = 50; // milliseconds of reading between two looks at the page
 
 const named = names => names.map(name => BOOK.libraries[name].label).join(" or ");
 
@@ -141,13 +142,14 @@ function advice({ title, cause, do: action, command }, mark, ...more) {
 function explain(error, findings, paste) {
   const made = advice(error, "Many causes");
   const alike = rank(BOOK, paste.text);
-  const like = alike.map(({ fault }) => fault);
+  const like = new Map(alike.map(({ fault, score }) => [fault, score]));
+  const likeness = ({ fault }) => like.get(fault) ?? 0;
   const lines = findings
     .map(({ case: one, messages }) => ({
       case: one,
       fault: one.faults[messages[0].message.fault] ?? Object.values(one.faults)[0],
     }))
-    .sort((one, other) => like.indexOf(one.fault) - like.indexOf(other.fault));
+    .sort((one, other) => likeness(other) - likeness(one));
   const [open, rest] = [lines.slice(0, OPEN), lines.slice(OPEN)];
   if (open.length)
     made.append(
@@ -162,7 +164,7 @@ function explain(error, findings, paste) {
 }
 
 // A message that no case is about: what to do, why, and how we know.
-function reply(error) {
+function tell(error) {
   const { link: address, known } = error;
   const how =
     known === "read" ? "Read there, not run" : `We ran it: ${known.replace(/^run, /, "")}`;
@@ -237,35 +239,68 @@ function share(text, findings) {
       button.textContent = "Copied";
     } catch {
       // a page from a disk may not copy
-      location.hash = new URL(address(text, findings)).hash;
+      history.replaceState(null, "", new URL(address(text, findings)).hash);
       button.textContent = "The address bar has it";
     }
   });
   return button;
 }
 
-function update() {
-  const text = box.value.trim();
-  answer.replaceChildren(); // whatever happens, the answer before does not stay
-  const packages = packagesOf(text.slice(0, LONG.text));
-  if (packages) {
-    answer.replaceChildren(environment(text), share(text, []));
-    return;
-  }
-  const paste = read(BOOK, text);
-  if (empty(paste)) return;
+// The answer to a paste.
+function reply(text, paste) {
+  if (empty(paste)) return [];
   const findings = match(BOOK, paste);
   const sure = findings.some(found => found.sure);
   const error = sure ? undefined : general(BOOK, paste);
   const told = sure ? undefined : answered(BOOK, paste);
   const made = [
-    ...(told ? [reply(told)] : []),
+    ...(told ? [tell(told)] : []),
     ...(error ? [explain(error, findings, paste)] : findings.map(one => describe(one, paste))),
   ];
   if (!made.length) made.push(refer(paste));
   if (paste.skipped) made.push(skipped(paste));
   const one = made.length > 1 || error ? [] : findings;
-  answer.replaceChildren(...made, share(text, one));
+  return [...made, share(text, one)];
+}
+
+let turn = 0; // of the text in the box
+
+// A paste. A long text is read in slices, between which the page shows how far it is; undefined
+// where another text came meanwhile.
+async function readInSlices(text) {
+  const mine = turn;
+  const bar = Object.assign(element("progress", ""), { ariaLabel: "Searching your text" });
+  const steps = reading(BOOK, text);
+  for (let end = performance.now() + SLICE; mine === turn; ) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    if (performance.now() < end) continue;
+    bar.value = value;
+    if (!bar.isConnected) answer.replaceChildren(bar);
+    await new Promise(resolve => setTimeout(resolve));
+    end = performance.now() + SLICE;
+  }
+  return undefined;
+}
+
+// Until an answer stands, the page keeps its height and a screen reader waits.
+async function update() {
+  const text = box.value.trim();
+  const mine = ++turn;
+  answer.style.minHeight = `${answer.offsetHeight}px`;
+  answer.ariaBusy = "true";
+  answer.replaceChildren(); // whatever happens, the answer before does not stay
+  try {
+    const made = packagesOf(text.slice(0, LONG.text))
+      ? [environment(text), share(text, [])]
+      : await readInSlices(text).then(paste => paste && reply(text, paste));
+    if (mine === turn) answer.replaceChildren(...made);
+  } finally {
+    if (mine === turn) {
+      answer.style.minHeight = "";
+      answer.ariaBusy = "false";
+    }
+  }
 }
 
 // The words that an address brings along.

@@ -1,5 +1,5 @@
 // Which cases of the book a pasted text fits. No page is touched here: `read(BOOK, text)` gives a
-// paste, which is parsed once, and `match(BOOK, paste)` a list of findings.
+// paste, which is parsed once (`reading` in steps), and `match(BOOK, paste)` a list of findings.
 // BOOK (cases.js, written by the build) holds the libraries and, for each case, its messages:
 // see messages.py for their fields.
 
@@ -102,20 +102,23 @@ function lineAt(starts, place) {
 }
 
 // The lines of a long text that have words of the book: the last ones with a message, and the last
-// ones with a pattern, so that a log full of one error hides no message.
-function marked(book, lines) {
+// ones with a pattern, so that a log full of one error hides no message. Yields what part of the
+// work is done.
+function* marked(book, lines) {
   const { parts, pattern } = wanted(book);
-  const starts = [];
+  const [starts, literal, patterned] = [[], [], []];
   let joined = "";
-  for (const line of lines) {
+  for (const [n, line] of lines.entries()) {
     starts.push(joined.length);
     joined += letters(bare(line));
+    if (pattern.test(line)) patterned.push(n);
+    if (n % 100 === 0) yield n / lines.length / 2;
   }
-  const literal = parts
-    .map(part => joined.lastIndexOf(part))
-    .filter(place => place >= 0)
-    .map(place => lineAt(starts, place));
-  const patterned = lines.flatMap((line, n) => (pattern.test(line) ? [n] : []));
+  for (const [n, part] of parts.entries()) {
+    const place = joined.lastIndexOf(part);
+    if (place >= 0) literal.push(lineAt(starts, place));
+    yield (1 + n / parts.length) / 2;
+  }
   return [literal, patterned].flatMap(found => found.slice(-LONG.marks));
 }
 
@@ -130,7 +133,7 @@ function fitting(lines) {
 
 // What is read of a text: all of it, or of a long one the beginning, the end, and what stands
 // around the words of the book. `skipped` counts the lines that are not read.
-function shorten(book, text) {
+function* shorten(book, text) {
   const all = text.slice(-LONG.searched).split("\n");
   if (text.length <= LONG.text && all.length <= LONG.lines)
     return { text: all.map(cutLine).join("\n"), skipped: 0 };
@@ -140,7 +143,7 @@ function shorten(book, text) {
   };
   keep(0, fitting(all.slice(0, LONG.lines / 2)));
   keep(all.length - fitting(all.slice(-LONG.lines / 2).reverse()), all.length);
-  for (const n of marked(book, all)) keep(n - CONTEXT.before, n + CONTEXT.after);
+  for (const n of yield* marked(book, all)) keep(n - CONTEXT.before, n + CONTEXT.after);
   const places = [...kept].sort((one, other) => one - other);
   const read = places.flatMap((n, at) =>
     at && places[at - 1] !== n - 1 ? ["…", cutLine(all[n])] : [cutLine(all[n])],
@@ -167,10 +170,18 @@ function forms(lines) {
 }
 
 // What somebody pasted, parsed: its `text` as it stands, the forms of its lines, and how many lines
-// were `skipped`.
-function read(book, text) {
-  const short = shorten(book, text);
+// were `skipped`. Yields what part of the work is done.
+function* reading(book, text) {
+  const short = yield* shorten(book, text);
   return { ...short, ...forms(clean(short.text)) };
+}
+
+// The same without a pause.
+function read(book, text) {
+  for (const steps = reading(book, text); ; ) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
 }
 
 // The last place of a pattern in a text, or -1.

@@ -32,7 +32,7 @@ def engine(browser):
         patch.syspath_prepend(ROOT / "book/_ext")
         from bookext.errors import data
     page = browser.new_page()
-    for name in ("vocabulary", "match", "prose"):
+    for name in ("vendor/minisearch-7.2.0", "match", "nearest"):
         page.add_script_tag(path=ROOT / f"book/_static/{name}.js")
     page.evaluate("data => { window.BOOK = data }", data(load()))
     yield page.evaluate
@@ -117,12 +117,51 @@ def test_an_unsupported_toolchain_leads_to_case_08_alone(find):
 NEAREST = "texts => texts.map(text => nearest(BOOK, read(BOOK, text)).map(one => one.case.number))"
 
 
-def test_plain_words_lead_to_the_case_that_is_most_like_it(find, engine):
+# What people call a fault, asked of an index without that line, as [line, place of its case among
+# the nearest or -1].
+LEFT_OUT = r"""documents(BOOK).flatMap(fault => fault.fault.heard.map(line => {
+  const others = fault.fault.heard.filter(other => other !== line);
+  const without = { ...fault, heard: others.join("\n") };
+  const replace = (one, other) => { indexed(BOOK).remove(one); indexed(BOOK).add(other); };
+  replace(fault, without);
+  const found = nearest(BOOK, { text: line });
+  replace(without, fault);
+  return [line, found.findIndex(one => one.case === fault.case)];
+}))"""
+
+
+@pytest.fixture(scope="module")
+def places(engine):
+    """The place of its case for each line that is left out, {line: place}."""
+    return dict(engine(LEFT_OUT))
+
+
+@pytest.mark.parametrize(
+    ("letters", "first", "among_three"),
+    [("", 0.61, 0.81), ("[\u4e00-\u9fff]{4}", 0.60, 0.75)],
+    ids=["all", "Chinese"],
+)
+def test_words_of_people_find_their_case_without_being_in_the_index(
+    places, letters, first, among_three
+):
+    """The least parts that have their case first, and among the three that are shown."""
+    asked = [place for line, place in places.items() if re.search(letters, line)]
+    parts = asked.count(0) / len(asked), 1 - asked.count(-1) / len(asked)
+    print(f"{len(asked)} lines: {parts[0]:.1%} first, {parts[1]:.1%} among three")
+    assert len(asked) >= 100 and parts[0] >= first and parts[1] >= among_three
+
+
+def test_plain_words_get_three_cases_and_nearly_always_the_right_one(find, engine):
     words = pastes("words")["cases"]
     assert not any(find(words))  # no message says them
     found = engine(NEAREST, list(words))
-    assert [cases[:1] for cases in found] == [[number] for number in words.values()]
     assert {len(cases) for cases in found} == {3}
+    missed = [
+        text
+        for case, text, cases in zip(words.values(), words, found, strict=True)
+        if case not in cases
+    ]
+    assert len(missed) <= 2, missed
 
 
 def test_words_that_come_from_nowhere_else_are_sure(find):
@@ -266,6 +305,22 @@ def test_a_megabyte_takes_no_longer_by_letter_than_a_page(engine, part):
     assert seconds[1] < 26 * seconds[0], seconds
 
 
+PAUSES = """text => {
+  let [longest, before] = [0, performance.now()];
+  for (const steps = reading(BOOK, text), start = before; ; ) {
+    const { done } = steps.next();
+    const now = performance.now();
+    [longest, before] = [Math.max(longest, now - before), now];
+    if (done) return longest / (now - start);
+  }
+}"""
+
+
+def test_a_long_text_is_read_in_short_steps(engine):
+    """Between which the page can be used: none takes a fifth of the time."""
+    assert engine(PAUSES, "x\n" * 2**20) < 0.2
+
+
 def test_a_message_in_the_middle_of_a_long_log_is_found(find, engine):
     """Where the paste alone is found by a frame or by words that nothing else says."""
     line = "2026-11-28 10:00:00,123 INFO step 12345 loss 0.123, 987 images a second\n"
@@ -317,25 +372,12 @@ def test_each_answer_is_found_and_no_case_is_claimed(find, engine):
     assert not sure(find, posted)
 
 
-def test_words_in_chinese_find_their_case(engine):
-    """By pairs of letters, as the case of each fault's own words."""
-    heard = {
-        words: chapter.name[:2]
-        for chapter in load()
-        for fault in chapter.facts.faults
-        for words in fault.heard
-        if re.search("[\u4e00-\u9fff]{4}", words)
-    }
-    found = engine(NEAREST, list(heard))
-    assert heard and [cases[:1] for cases in found] == [[number] for number in heard.values()]
-
-
 def test_the_nearest_is_named_where_nothing_fits(engine):
-    script = (
-        "texts => texts.map(text => nearest(BOOK, read(BOOK, text)).map(one => one.case.number))"
+    near, *none = engine(
+        NEAREST,
+        ["strange labels after zoom of an image", "Killed", "qqq zzz", "npm ERR! code ELIFECYCLE"],
     )
-    near, none = engine(script, ["strange labels after zoom of an image", "Killed"])
-    assert near[0] == "46" and len(near) == 3 and none == []
+    assert near[0] == "46" and len(near) == 3 and none == [[], [], []]
 
 
 def test_a_library_decides_between_same_words(find):

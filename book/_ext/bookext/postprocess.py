@@ -1,6 +1,7 @@
 """The built pages: what the theme leaves out (names, a policy) is added, and what no page needs
 is removed."""
 
+import html
 import re
 import shutil
 from collections.abc import Callable
@@ -9,10 +10,13 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.util import logging
 
 from casebook.chapters.questions import ASK
 
 from . import notebook
+
+log = logging.getLogger(__name__)
 
 # fontawesome.js (1.5 MB) draws the icons that a web font draws too.
 UNUSED = (
@@ -59,9 +63,9 @@ REPLACEMENTS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
         '<p class="pointer">An error message? Paste it into <a href="book/errors.html">Find your '
         "error</a>: it knows messages that a search for words does not find.</p>\n"
         # The search ranks by the same messages.
-        '<script defer src="_static/vocabulary.js"></script>'
+        '<script defer src="_static/vendor/minisearch-7.2.0.js"></script>'
         '<script defer src="_static/match.js"></script>'
-        '<script defer src="_static/prose.js"></script>'
+        '<script defer src="_static/nearest.js"></script>'
         '<script defer src="_static/cases.js"></script>',
     ),
     (r"<(?:script|link)[^>]*fontawesome\.js[^>]*>(?:</script>)?", ""),
@@ -91,7 +95,8 @@ def state_policy(
 
 
 def describe_plots(app: Sphinx, tree: nodes.document, docname: str) -> None:
-    """A plot's description is the paragraph before its cell, as the chapters' authors are told.
+    """A drawing has a description of its own; a plot's is the paragraph before its cell, as the
+    chapters' authors are told.
 
     A question about the plot does not describe it, and marks are not read out.
     """
@@ -99,9 +104,19 @@ def describe_plots(app: Sphinx, tree: nodes.document, docname: str) -> None:
         above = container.parent[: container.parent.index(container)]
         others = [node for node in above if not node.astext().startswith(ASK.strip("*"))]
         described = others and isinstance(others[-1], nodes.paragraph)
-        text = others[-1].astext() if described else "Plot of the cell above"
+        text = re.sub("<!--.*?--> ?", "", others[-1].astext()) if described else ""
         for image in container.findall(nodes.image):
-            image["alt"] = re.sub("<!--.*?--> ?", "", text)
+            image["alt"] = own_description(Path(app.srcdir, image["uri"])) or text
+            if not image["alt"]:
+                log.warning("a picture has no description", location=docname)
+
+
+def own_description(picture: Path) -> str:
+    """What an SVG file says of itself; empty where it says nothing, or is another kind of file."""
+    if picture.suffix != ".svg":
+        return ""
+    label = re.search(r'<svg[^>]*? aria-label="([^"]+)"', picture.read_text("utf8"))
+    return html.unescape(label[1]) if label else ""
 
 
 def finish(app: Sphinx, out: Path) -> None:

@@ -38,9 +38,9 @@ message. If you know a release with the problem and one without,
 <a href="{report}">report it here</a>, too.</p>
 </section></template>
 </form>
-<script defer src="../_static/vocabulary.js"></script>
+<script defer src="../_static/vendor/minisearch-7.2.0.js"></script>
 <script defer src="../_static/match.js"></script>
-<script defer src="../_static/prose.js"></script>
+<script defer src="../_static/nearest.js"></script>
 <script defer src="../_static/packages.js"></script>
 <script defer src="../_static/cases.js"></script>
 <script defer src="../_static/machine.js"></script>
