@@ -1,6 +1,7 @@
 """Case cards: a chapter's own on top of its page, and all cases on the first page (`cases`)."""
 
 import re
+import textwrap
 from collections.abc import Iterable, Iterator
 
 from docutils import nodes
@@ -122,7 +123,18 @@ def add_keywords(app: Sphinx, tree: nodes.document) -> None:
         tree.insert(0, nodes.meta(name="keywords", content=",".join(words), lang="en"))
 
 
+def describe_page(app: Sphinx, tree: nodes.document) -> None:
+    """What a search engine and a shared link show of a case: its first fault and what to do."""
+    if chapter := notebook.chapter(tree):
+        fault = chapter.facts.faults[0]
+        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", f"{fault.see.rstrip('.')}. {fault.do}")
+        plain = " ".join(text.replace("`", "").split())
+        described = app.env.metadata[app.env.docname]
+        described["og:description"] = textwrap.shorten(plain, 200, placeholder=" …")
+
+
 def setup(app: Sphinx) -> None:
     app.add_directive("cases", Cases)
     app.connect("doctree-read", style_card)
     app.connect("doctree-read", add_keywords)
+    app.connect("doctree-read", describe_page)

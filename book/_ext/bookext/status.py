@@ -1,5 +1,6 @@
 """The status page's table, through the directive `status`: each chapter and the GPUs it ran on."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from docutils import nodes
@@ -11,7 +12,7 @@ from casebook.chapters.receipts import receipt_problems, standing_confirmations
 
 from . import notebook
 
-COLUMNS = ("Chapter", "Executed", "On", "Seconds", "Cells", "Receipt")
+COLUMNS = ("Case", "Executed", "On", "CPU", "GPU", "Receipt")
 FILE = "_static/gpus.csv"
 KEYS = ("gpu", "compute_capability", "driver", "date", "ended", "cells")  # of a run, in FILE
 
@@ -25,15 +26,14 @@ class Status(SphinxDirective):
         gpus = sorted(
             {one["gpu"] for chapter in chapters for one, _ in standing_confirmations(chapter)}
         )
-        columns = (*COLUMNS, *gpus)
+        columns = (*COLUMNS, *(f"Also on {short(gpu)}" for gpu in gpus))
         return [table("status", columns, [self.chapter(chapter, gpus) for chapter in chapters])]
 
     def chapter(self, chapter: Chapter, gpus: list[str]) -> list[str | nodes.Node]:
-        title = [f"{notebook.number(chapter.name)} ", *self.parse_inline(chapter.title)[0]]
-        link = notebook.link(self.env, chapter, "", *title)
+        number, _, name = chapter.name.partition("-")
+        link = notebook.link(self.env, chapter, "", f"{number} {name}")
         receipt = notebook.link(self.env, chapter, "receipt", standing(chapter))
-        of_all = f"of {gpu_cells(chapter)} GPU cells"
-        runs = {one["gpu"]: f"{n} {of_all}" for one, n in standing_confirmations(chapter)}
+        runs = {one["gpu"]: str(n) for one, n in standing_confirmations(chapter) if n}
         return [link, *facts(chapter), receipt, *(runs.get(gpu, "") for gpu in gpus)]
 
 
@@ -41,23 +41,19 @@ def gpu_cells(chapter: Chapter) -> int:
     return sum(cell.needs_gpu for cell in chapter.cells)
 
 
+def short(gpu: str) -> str:
+    """A GPU's name without its maker and its memory."""
+    return re.sub(r"^NVIDIA | \d+ ?GB.*", "", gpu)
+
+
 def facts(chapter: Chapter) -> tuple[str, str, str, str]:
-    """When, on what, how long, and the cells without and with a GPU."""
+    """When, on what, and the cells without and with a GPU."""
     gpu = gpu_cells(chapter)
-    cells = f"{len(chapter.cells) - gpu} CPU, {gpu} GPU"
-    receipt = chapter.receipt
-    if chapter.pending:
-        cells += f", {len(chapter.pending)} not run yet"
-    if not receipt:
-        return "never", "", "", cells
-    return (
-        receipt["date"],
-        receipt["gpu"]
-        + (f", driver {receipt['driver']}" if receipt["driver"] else "")
-        + f", Python {receipt['python']}",
-        str(receipt["seconds"]),
-        cells,
-    )
+    cells = str(len(chapter.cells) - gpu), f"{gpu or ''}"
+    if not chapter.receipt:
+        return "never", "", *cells
+    waiting = f" ({len(chapter.pending)} not run yet)" if chapter.pending else ""
+    return chapter.receipt["date"], short(chapter.receipt["gpu"]), cells[0], cells[1] + waiting
 
 
 def standing(chapter: Chapter) -> str:
