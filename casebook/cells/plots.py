@@ -12,7 +12,7 @@ INK, FAINT = "#757575", "#80808050"
 STYLE: Any = {
     "svg.hashsalt": "casebook",
     "svg.fonttype": "none",
-    "figure.figsize": (7.6, 4.2),
+    "figure.figsize": (5, 3.2),  # as wide as a phone shows at full size of the words
     "figure.facecolor": "none",
     "axes.facecolor": "none",
     "savefig.facecolor": "none",
@@ -23,7 +23,7 @@ STYLE: Any = {
     "xtick.color": INK,
     "ytick.color": INK,
     "font.family": "sans-serif",
-    "font.size": 11,
+    "font.size": 10.5,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
