@@ -11,7 +11,7 @@ HELPERS = Path(__file__).parents[1] / "helpers"
 FOLDERS = (HELPERS, *sorted(HELPERS.glob("chapter_*")))
 
 IMPORT = re.compile(
-    r"(?m)(?:^|[;\"'])[ \t]*"
+    r"(?m)(?:^|[;\"']|\\n)[ \t]*"
     r"(?:from[ \t]+(?P<module>\w+)[ \t]+import\b|import[ \t]+(?P<modules>[\w., \t]+))"
 )
 
