@@ -12,7 +12,7 @@ from typing import Any
 from IPython import get_ipython
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, cell_magic, magics_class, no_var_expand
-from IPython.display import clear_output
+from IPython.display import clear_output, display
 from packaging.specifiers import SpecifierSet
 
 from casebook.cells import environments_cell
@@ -78,6 +78,8 @@ class PinnedMagic(Magics):
             progress.clear()
         if options.out:
             self.shell.user_ns[options.out] = outcome.output
+        if outcome.picture:
+            display({"image/svg+xml": outcome.picture, "text/plain": "<picture>"}, raw=True)
         check(header, outcome)
         if not re.search("(?m)^Not yet", outcome.output):  # as the check of an exercise says
             print(f"as expected: {header.expected.ending}")

@@ -38,17 +38,20 @@ PASSED_ON = (
     "CUDA_VISIBLE_DEVICES",
     "NVIDIA_VISIBLE_DEVICES",
 )
+PICTURE = "picture.svg"  # what a script leaves under this name in its folder is shown
+LARGEST_PICTURE = 500_000  # bytes
 SETTLED = 60  # seconds after which a run's folder has its lock
 
 
 @dataclass(frozen=True)
 class Outcome:
     """How a script ended: its exit status (negative: minus the signal; None: timed out), its
-    exception, and its output as shown."""
+    exception, its output as shown, and the text of the SVG picture that it left, or ""."""
 
     status: int | None
     error: Raised | None
     output: str
+    picture: str = ""
 
 
 @explain_disk_errors()
@@ -76,6 +79,8 @@ def run(
         script = folder / "cell" / "cell.py"
         # the magic's line stays line 1, as the notebook counts
         script.write_text("\n" + source, encoding="utf-8")
+        picture = script.with_name(PICTURE)
+        picture.unlink(missing_ok=True)  # an earlier cell's, in a shared folder
         pieces: list[str] = []
 
         def show(text: str) -> None:
@@ -99,7 +104,20 @@ def run(
             )
         if output.finish():
             show(keep(folder / "output", source))
-        return Outcome(status, read_report(folder / "reports" / str(process)), "".join(pieces))
+        error = read_report(folder / "reports" / str(process))
+        return Outcome(status, error, "".join(pieces), read_picture(picture))
+
+
+def read_picture(file: Path) -> str:
+    """The text of an SVG file; empty where there is none. Raises EnvironmentFailure for one that
+    is too large to be stored in a notebook."""
+    if not file.is_file() or file.is_symlink():
+        return ""
+    if (size := file.stat().st_size) > LARGEST_PICTURE:
+        raise EnvironmentFailure(
+            f"{PICTURE} has {size:,} bytes; a notebook keeps at most {LARGEST_PICTURE:,}"
+        )
+    return file.read_text("utf-8", errors="replace")
 
 
 @contextmanager

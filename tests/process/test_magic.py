@@ -14,6 +14,7 @@ from casebook.cells.header import read
 from casebook.environments import create, gpu
 from casebook.errors import (
     CasebookError,
+    EnvironmentFailure,
     GpuRequired,
     HeaderError,
     MissingPython,
@@ -59,6 +60,17 @@ def test_a_cell_prints_what_its_script_prints_and_how_it_ended(shell):
     late = pinned("import time; time.sleep(99)", "timeout = 0.5", "timeout-expected = true")
     assert shell(late) == "as expected: timed out after 0.5 s\n"
     assert shell(pinned("print('Not yet: no.')")) == "Not yet: no.\n"  # the check of an exercise
+
+
+def test_a_picture_that_a_script_leaves_is_shown_below_its_text(shell, monkeypatch):
+    shown = []
+    monkeypatch.setattr(magics, "display", lambda data, raw: shown.append(data))
+    draws = "print(1); open('picture.svg', 'w').write('<svg/>')"
+    assert shell(pinned(draws, line="--folder drawn")) == f"1\n{FINE}"
+    assert shell(pinned("print(2)", line="--folder drawn")) == f"2\n{FINE}"  # not the one above
+    assert shown == [{"image/svg+xml": "<svg/>", "text/plain": "<picture>"}]
+    with pytest.raises(EnvironmentFailure, match="picture.svg has 500,001 bytes"):
+        shell(pinned("open('picture.svg', 'w').write('x' * 500_001)"))
 
 
 def test_a_check_does_not_judge_an_answer_from_before_an_error(shell):
