@@ -22,7 +22,6 @@ ROOT = Path(__file__).resolve().parent
 VENV, NEW, OLD = ROOT / ".venv", ROOT / ".venv.new", ROOT / ".venv.old"
 LOCKS = {"all": ROOT / "requirements.txt", "site": ROOT / "book/requirements.txt"}
 PYTHON = os.path.realpath(sys.executable)  # venv does not follow each symbolic link to its prefix
-WHEELHOUSE = ROOT / "wheelhouse"  # filled by `make wheelhouse`: installs without a network
 COMPILE = ["--universal", "--python-version", "3.11", "--generate-hashes", "--no-emit-index-url"]
 COMPILE += ["--no-header", "--no-annotate", "--quiet"]
 
@@ -53,7 +52,7 @@ def install(wanted: str) -> None:
     shutil.rmtree(NEW, ignore_errors=True)
     uv = shutil.which("uv") or shutil.which(VENV / "bin/uv") or install_uv()
     call(uv, "venv", "--quiet", "--relocatable", "--allow-existing", "--python", PYTHON, NEW)
-    with_network("--offline", uv, "pip", "sync", "--require-hashes", LOCKS[wanted])
+    call(uv, "pip", "sync", "--require-hashes", LOCKS[wanted])
     (site,) = NEW.glob("lib/python3.*/site-packages")
     (site / "casebook.pth").write_text("../../../..\n")
     script = NEW / "bin/casebook"
@@ -75,25 +74,15 @@ def install_uv() -> Path:
     blocks = re.split(r"^(?=\w)", LOCKS["all"].read_text(), flags=re.MULTILINE)
     pins.write_text(next(block for block in blocks if block.startswith("uv==")))
     pip = NEW / "bin/python", "-m", "pip", "--quiet", "--disable-pip-version-check"
-    with_network("--no-index", *pip, "install", "--require-hashes", "-r", pins)
+    call(*pip, "install", "--require-hashes", "-r", pins)
     return NEW / "bin/uv"
 
 
-def with_network(offline: str, *command: str | Path) -> None:
-    """Run a command that installs: from the wheelhouse if it suffices, else from the network."""
-    if not WHEELHOUSE.is_dir() or run(*command, offline, "--find-links", WHEELHOUSE):
-        call(*command)
-
-
 def call(*command: str | Path) -> None:
-    if run(*command):
+    variables = os.environ | {"VIRTUAL_ENV": str(NEW)}
+    if subprocess.run(command, env=variables).returncode:
         kept = "; .venv is as it was" if VENV.exists() else ""
         raise SystemExit(f"failed: {' '.join(map(str, command))}\nRun make again to retry{kept}.")
-
-
-def run(*command: str | Path) -> int:
-    variables = os.environ | {"VIRTUAL_ENV": str(NEW)}
-    return subprocess.run(command, env=variables).returncode
 
 
 def lists() -> dict[str, list[str]]:

@@ -206,12 +206,6 @@ COMMANDS = (
     ),
     Command("lab", "copy the chapters to edit; print the folder", "teaching.lab:command"),
     Command(
-        "wheelhouse",
-        "download all wheels for offline use",
-        "teaching.wheelhouse:fill",
-        (CHAPTERS,),
-    ),
-    Command(
         "hunt",
         "search for new faults by generated programs",
         "hunt.command:hunt",

@@ -42,8 +42,7 @@ def no_gpu(monkeypatch):
 
 @pytest.fixture
 def empty_caches(tmp_path, monkeypatch, forgetful):
-    """No environment is there yet, and uv has nothing in its cache nor in a wheelhouse."""
-    monkeypatch.setattr(uv, "WHEELHOUSE", tmp_path / "wheelhouse")
+    """No environment is there yet, and uv has nothing in its cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("UV_CACHE_DIR", raising=False)
     return tmp_path / "cache"

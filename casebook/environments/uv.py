@@ -9,11 +9,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from casebook.cells.header import Header
-from casebook.cells.repository import ROOT
 from casebook.environments.guard import guarded_group
 from casebook.errors import DownloadFailure, EnvironmentFailure, MissingPython
 
-WHEELHOUSE = ROOT / "wheelhouse"  # in a clone, one more place where uv finds packages
 FOREIGN = ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME", "CONDA_PREFIX")
 
 Report = Callable[[str], object]  # gets lines of progress
@@ -39,8 +37,7 @@ def executable() -> str:
 def variables() -> dict[str, str]:
     """The environment variables for uv, those of another Python left out."""
     chosen = {key: value for key, value in os.environ.items() if key not in FOREIGN}
-    places = os.environ.get("UV_FIND_LINKS"), str(WHEELHOUSE) if WHEELHOUSE.is_dir() else None
-    return chosen | {"NO_COLOR": "1", "UV_FIND_LINKS": ",".join(filter(None, places))}
+    return chosen | {"NO_COLOR": "1"}
 
 
 def run(

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from itertools import groupby, zip_longest
 
 import pytest
 
@@ -10,7 +11,6 @@ from casebook import chapters
 from casebook.environments import uv
 from casebook.environments.wheels import missing_wheels
 from casebook.errors import DownloadFailure
-from casebook.teaching import wheelhouse
 
 HEADERS = [header for book in chapters.load() for header in book.headers(gpu=True)]
 
@@ -22,9 +22,15 @@ def test_each_pin_has_a_wheel_for_each_python_that_its_header_promises():
         pytest.skip(str(failure))
 
 
+def batches(pins):
+    """Pins as lists without two versions of one package, which no installer takes in one call."""
+    versions = [list(same) for _, same in groupby(sorted(pins), lambda pin: pin.partition("==")[0])]
+    return [list(filter(None, batch)) for batch in zip_longest(*versions)]
+
+
 def yanked(pins):
     """Those that were withdrawn from the index, in uv's words."""
-    for batch in wheelhouse.batches(pins):
+    for batch in batches(pins):
         command = [uv.executable(), "pip", "compile", "--no-deps", "--python-version=3.12", "-"]
         asked = subprocess.run(command, input="\n".join(batch), capture_output=True, text=True)
         if asked.returncode:

@@ -200,7 +200,12 @@ print(compare({{'a': lambda: time.sleep(0.01)}}, clock='host').median('a') >= 0.
 
 @pytest.mark.parametrize(
     "code",
-    ["import os, one", "from one import x", "from os import a\nimport one", r"'\nfrom one import x'"],
+    [
+        "import os, one",
+        "from one import x",
+        "from os import a\nimport one",
+        r"'\nfrom one import x'",
+    ],
 )
 def test_a_module_that_a_module_imports_is_in_the_file_and_no_other(tmp_path, monkeypatch, code):
     texts = {"one": "from two import x", "two": "", "three": "import one", "sitecustomize": ""}

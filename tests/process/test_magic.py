@@ -64,12 +64,12 @@ def test_a_cell_prints_what_its_script_prints_and_how_it_ended(shell):
 
 def test_a_picture_that_a_script_leaves_is_shown_below_its_text(shell, monkeypatch):
     shown = []
-    monkeypatch.setattr(magics, "display", lambda data, raw: shown.append(data))
+    monkeypatch.setattr(magics, "display", lambda data, **how: shown.append(data))
     draws = "print(1); open('picture.svg', 'w').write('<svg/>')"
     assert shell(pinned(draws, line="--folder drawn")) == f"1\n{FINE}"
     assert shell(pinned("print(2)", line="--folder drawn")) == f"2\n{FINE}"  # not the one above
     assert shown == [{"image/svg+xml": "<svg/>", "text/plain": "<picture>"}]
-    with pytest.raises(EnvironmentFailure, match="picture.svg has 500,001 bytes"):
+    with pytest.raises(EnvironmentFailure, match=r"picture\.svg has 500,001 bytes"):
         shell(pinned("open('picture.svg', 'w').write('x' * 500_001)"))
 
 
