@@ -21,6 +21,9 @@ test: environment ## check everything: tooling, site, each chapter
 	$(BIN)/python -m pytest -n auto --dist loadfile --ignore tests/places; status=$$?; \
 	[ -z "$$missing" ] || $(BIN)/python -m casebook prepare || status=1; exit $$status
 
+tooling: environment ## check the tooling and the content alone, as CI does on every Python
+	@$(BIN)/python -m pytest -n auto --dist loadfile tests/unit tests/process tests/content
+
 places: environment ## check Colab, JupyterHub, containers, the wheel (slow)
 	@$(BIN)/python -m pytest -n auto --dist loadfile tests/places
 
@@ -42,9 +45,6 @@ serve: book ## build the site and serve it on this machine
 lab: environment ## open copies of the notebooks in JupyterLab
 	@folder=$$($(BIN)/python -m casebook lab) && $(BIN)/jupyter lab "$$folder"
 
-wheelhouse: environment ## download every wheel into wheelhouse/, for offline use
-	@$(BIN)/python -m casebook wheelhouse $(CHAPTERS)
-
 execute: environment ## run chapters on a GPU and store outputs (CHAPTERS=01)
 	@$(BIN)/python -m casebook execute $(CHAPTERS)
 
@@ -62,4 +62,4 @@ environment:
 
 bootstrap = $(if $(PYTHON),"$(PYTHON)" bootstrap.py $(1),$(error no Python 3.11, 3.12 or 3.13 found; name one: make PYTHON=/path/to/python3.12 …))
 
-.PHONY: help book test places quick lint serve lab wheelhouse execute workshop lock clean environment
+.PHONY: help book test tooling places quick lint serve lab execute workshop lock clean environment
