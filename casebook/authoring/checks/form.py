@@ -21,8 +21,8 @@ HEADINGS = [
     "How we know",
     "References",
 ]
-COSTS = {"What it costs"}  # a page may leave it out
-SHORT = {*COSTS, "Still biting", "What the article said", "Exercises"}  # a short case, these too
+SPARED = {"What it costs", "Still biting"}  # a page may leave them out
+SHORT = {*SPARED, "What the article said", "Exercises"}  # a short case, these too
 ALIKE = {"Exercise": "Exercises", "What the threads said": "What the article said"}
 CELLS = 20  # of a short case, besides that of the environments
 QUESTIONS = 2
@@ -82,7 +82,7 @@ def section_problems(chapter: Chapter, text: str) -> Iterator[str]:
         if name not in HEADINGS:
             yield f": no chapter has a section {name!r}; there are {', '.join(HEADINGS)}"
     for name in HEADINGS:
-        if name not in found and name not in (COSTS if chapter.long else SHORT):
+        if name not in found and name not in (SPARED if chapter.long else SHORT):
             yield f": it has no section {name!r}"
     known = [name for name in found if name in HEADINGS]
     if known != sorted(known, key=HEADINGS.index) or len(known) > len(set(known)):

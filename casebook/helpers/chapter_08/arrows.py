@@ -5,7 +5,7 @@
 
 Needs no GPU, and only the standard library. It sees packages of pip: no conda, no CUDA_PATH,
 nothing that the process has loaded already, and not which GPU there is. The rules are explained in
-the chapter "A compiler newer than the driver, or than the linker"; that CUDA 12.5 and 12.6 both
+the chapter "Unsupported PTX version: compiler newer than the driver"; that CUDA 12.5 and 12.6 both
 write PTX 8.5 is from NVIDIA's table.
 """
 

@@ -3,14 +3,17 @@
     chain.compile()     one kernel, with each NVRTC and each libNVVM, into the folder made/
     chain.link()        each file of made/ with each nvJitLink, each PTX with each ptxas; the
                         cubins go to linked/
-    chain.labels()      objects with changed release numbers, with each nvJitLink
     chain.load()        loads each file of both folders with the driver, and runs the kernel
 
-Only load() needs a GPU. Packages of CUDA 12 and 13 have different names, so one environment holds
-two releases of each tool. Cells that share a folder (`%%pinned --folder NAME`) pass the files from
-one environment to the next.
+Only load() needs a GPU. The tables are about files for compute capability 9.0, wherever they are
+made. A GPU of another capability cannot load those, so where there is one, compile() and link()
+also make the files for it (made-7.5/, linked-7.5/), and load() takes them.
+
+Packages of CUDA 12 and 13 have different names, so one environment holds two releases of each tool.
+Cells that share a folder (`%%pinned --folder NAME`) pass files from one environment to the next.
 """
 
+import contextlib
 import ctypes
 import os
 import subprocess
@@ -28,16 +31,15 @@ LIBRARIES = {
 }
 KINDS = {
     "NVRTC": {
-        "ptx": "-arch=compute_90",
-        "ltoir": "-arch=compute_90 -dlto",
-        "object": "-arch=sm_90 -rdc=true",
-        "cubin": "-arch=sm_90",
+        "ptx": "-arch=compute_{}",
+        "ltoir": "-arch=compute_{} -dlto",
+        "object": "-arch=sm_{} -rdc=true",
+        "cubin": "-arch=sm_{}",
     },
-    "NVVM": {"ptx": "-arch=compute_90", "ltoir": "-arch=compute_90 -gen-lto"},
+    "NVVM": {"ptx": "-arch=compute_{}", "ltoir": "-arch=compute_{} -gen-lto"},
 }
+SHOWN = "9.0"  # the compute capability that the tables of compile() and link() are about
 NAMES = {"ptx": "PTX", "ltoir": "LTO-IR", "object": "object", "cubin": "cubin"}
-# Begins the ELF note .note.nv.cuinfo: its type and its owner; the release is 20 bytes further
-CUINFO = b"\xe8\x03\0\0NVIDIA Corp\0"
 INPUT = {"object": 1, "cubin": 1, "ptx": 2, "ltoir": 3}  # enum nvJitLinkInputType
 CUDA = 'extern "C" __global__ void k(float *x) { x[threadIdx.x] += 1; }'
 NVVM_IR = """target datalayout = "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-\
@@ -83,64 +85,64 @@ def short(release):
 # --- compile
 
 
-def compile(folder="made"):
-    """Write files NAME-RELEASE.KIND into `folder`; print their sizes, and the releases in them."""
-    Path(folder).mkdir(exist_ok=True)
-    for name, kinds in KINDS.items():
-        for release, path in tools(name).items():
-            for kind, options in kinds.items():
-                code = (nvrtc if name == "NVRTC" else nvvm)(opened(path), kind, options.split())
-                Path(folder, f"{name}-{release}.{kind}").write_bytes(code)
-                # LTO-IR contains the folder's name, so its size varies
-                size = f"{len(code):5} bytes" if kind != "ltoir" else ""
-                print(f"{name:5} {release:8} {NAMES[kind]:7}{size:14}{age(code)}".rstrip())
+def compile():
+    """Write files NAME-RELEASE.KIND into made/; print which compiler makes which.
 
-
-def age(code):
-    """What a file states of the release that made it.
-
-    PTX: its version and its GPU; an ELF file: fields of its header and of its note.
+    Those for a GPU of another capability lack the compilers that do not know it.
     """
-    if code[:4] == b"\x7fELF":
-        note = code.find(CUINFO)
-        said = (
-            f", cuinfo {int.from_bytes(code[note + 20 : note + 24], 'little')}" if note >= 0 else ""
-        )
-        return f"OS ABI {code[7]}, e_version {int.from_bytes(code[20:24], 'little')}{said}"
+    for capability in capabilities():
+        folder, arch = place("made", capability), capability.replace(".", "")
+        folder.mkdir(exist_ok=True)
+        for name, kinds in KINDS.items():
+            for release, path in tools(name).items():
+                made = {}
+                with needed(capability):
+                    for kind, options in kinds.items():
+                        words = options.format(arch).split()
+                        made[kind] = (nvrtc if name == "NVRTC" else nvvm)(opened(path), kind, words)
+                for kind, code in made.items():
+                    Path(folder, f"{name}-{release}.{kind}").write_bytes(code)
+                if capability == SHOWN:
+                    others = ", ".join(NAMES[kind] for kind in kinds if kind != "ptx")
+                    print(f"{name:5} {release:8} PTX {heads(made['ptx'])}; {others}")
+
+
+def capabilities():
+    """SHOWN and, where there is a GPU, its compute capability: "9.0", "7.5"."""
+    return list(dict.fromkeys([SHOWN, capability_of_gpu() or SHOWN]))
+
+
+def capability_of_gpu():
+    """Compute capability of the first GPU; None without a GPU or a driver."""
+    device, parts = ctypes.c_int(), (ctypes.c_int(), ctypes.c_int())
+    try:
+        cuda = ctypes.CDLL("libcuda.so.1")
+        ok(cuda.cuInit(0))
+        ok(cuda.cuDeviceGet(ctypes.byref(device), 0))
+        for attribute, part in zip((75, 76), parts, strict=True):  # its major, its minor number
+            ok(cuda.cuDeviceGetAttribute(ctypes.byref(part), attribute, device))
+    except (OSError, RuntimeError):
+        return None
+    return f"{parts[0].value}.{parts[1].value}"
+
+
+def place(folder, capability):
+    """Folder of the files for a compute capability."""
+    return Path(folder if capability == SHOWN else f"{folder}-{capability}")
+
+
+def needed(capability):
+    """Lets errors pass for SHOWN. With another capability, a tool may fail: it is too old."""
+    return contextlib.suppress(*[RuntimeError] * (capability != SHOWN))
+
+
+def heads(ptx):
+    """The lines of PTX text that state its version and its GPU."""
     return " ".join(
         line
-        for line in code.decode("latin-1").splitlines()
+        for line in ptx.decode("latin-1").splitlines()
         if line.startswith((".version", ".target"))
     )
-
-
-def labels(folder="made"):
-    """Print up to which release number each nvJitLink accepts an object.
-
-    The number is changed in the two places where CUDA 12 and 13 write it.
-    """
-    for linker, path in tools("nvJitLink").items():
-        for made_by, place in (
-            ("12.0.140", "e_version"),
-            ("13.0.88", "e_version"),
-            ("13.0.88", "cuinfo"),
-        ):
-            file = Path(folder, f"NVRTC-{made_by}.object")
-            taken = [
-                number
-                for number in (*range(100, 140), 999)
-                if nvjitlink(path, linker, relabelled(file, place, number), "object").word == "yes"
-            ]
-            most = "any" if 999 in taken else f"up to {max(taken)}" if taken else "none"
-            print(f"nvJitLink {linker:9}object of {made_by:9}{place:10}{most}")
-
-
-def relabelled(file, place, number):
-    """An object with another release number in "e_version" (CUDA 12) or "cuinfo" (CUDA 13)."""
-    code = bytearray(Path(file).read_bytes())
-    at = {"e_version": 20, "cuinfo": code.find(CUINFO) + 20}[place]
-    code[at : at + 4] = number.to_bytes(4, "little")
-    return bytes(code)
 
 
 def opened(path):
@@ -190,35 +192,43 @@ def content(get_size, get, handle):
 # --- link
 
 
-def link(folder="made", into="linked"):
+def link():
     """Print for each linker a row per kind of file: yes, or the error number; then the messages."""
-    Path(into).mkdir(exist_ok=True)
-    files, messages = sorted(Path(folder).iterdir(), key=key), {}
-    releases = sorted(
-        {release_of(file) for file in files if file.name.startswith("NVRTC")}, key=order
-    )
-    print(f"{'files of the compilers of':27}", *(f"{short(release):>5}" for release in releases))
-    for linker in "nvJitLink", "ptxas":
-        for release, path in tools(linker).items():
-            rows = {}
-            for file in files:
-                name, kind = file.name.split("-")[0], file.suffix[1:]
-                if linker == "ptxas" and kind != "ptx":
-                    continue
-                result = (nvjitlink if linker == "nvJitLink" else ptxas)(
-                    path, release, file.read_bytes(), kind
-                )
-                if result.word == "yes":
-                    Path(into, f"{file.name}-{linker}-{release}.cubin").write_bytes(result.cubin)
-                rows.setdefault(f"{NAMES[kind]} of {name}", []).append(result.word)
-                if result.message:
-                    messages.setdefault((linker, release, result.word, NAMES[kind]), result.message)
-            print(f"{linker} {release}")
-            for title, words in rows.items():
-                print(f"    {title:23}", *(f"{word:>5}" for word in words))
-    print()
-    for (linker, release, word, name), message in messages.items():
-        print(f"{linker} {release}, {word} ({name}): {message}")
+    for capability in capabilities():
+        folder, into, messages = place("made", capability), place("linked", capability), {}
+        into.mkdir(exist_ok=True)
+        files = sorted(folder.iterdir(), key=key)
+        say = print if capability == SHOWN else lambda *_: None
+        releases = sorted({release_of(f) for f in files if f.name.startswith("NVRTC")}, key=order)
+        say(f"{'files of the compilers of':27}", *(f"{short(release):>5}" for release in releases))
+        for linker in "nvJitLink", "ptxas":
+            for release, path in tools(linker).items():
+                rows = {}
+                for file in files:
+                    name, kind = file.name.split("-")[0], file.suffix[1:]
+                    if linker == "ptxas" and kind != "ptx":
+                        continue
+                    # Having linked LTO-IR, nvJitLink 12.9 crashes on a newer object for 12.0
+                    if capability != SHOWN and order(release_of(file)) > order(release):
+                        continue
+                    result = SimpleNamespace(word="", message="")
+                    with needed(capability):
+                        result = (nvjitlink if linker == "nvJitLink" else ptxas)(
+                            path, release, file.read_bytes(), kind, capability=capability
+                        )
+                    if result.word == "yes":
+                        cubin = Path(into, f"{file.name}-{linker}-{release}.cubin")
+                        cubin.write_bytes(result.cubin)
+                    rows.setdefault(f"{NAMES[kind]} of {name}", []).append(result.word)
+                    if result.message:
+                        what = linker, release, result.word, NAMES[kind]
+                        messages.setdefault(what, result.message)
+                say(f"{linker} {release}")
+                for title, words in rows.items():
+                    say(f"    {title:23}", *(f"{word:>5}" for word in words))
+        say()
+        for (linker, release, word, name), message in messages.items():
+            say(f"{linker} {release}, {word} ({name}): {message}")
 
 
 def key(file):
@@ -232,11 +242,8 @@ def release_of(file):
     return origin(file)[1]
 
 
-def nvjitlink(path, release, code, kind, extra=()):
-    """Link one input with one nvJitLink: .cubin or None, .word for a table, .message.
-
-    `extra` are options of the linker.
-    """
+def nvjitlink(path, release, code, kind, capability=SHOWN):
+    """Link one input with one nvJitLink: .cubin or None, .word for a table, .message."""
     library, major = ctypes.CDLL(path), release.split(".")[0]
     call = {
         name: getattr(library, f"__nvJitLink{name}_{major}_0")
@@ -251,7 +258,8 @@ def nvjitlink(path, release, code, kind, extra=()):
             "Destroy",
         )
     }
-    options, handle = ["-arch=sm_90", *["-lto"] * (kind == "ltoir"), *extra], ctypes.c_void_p()
+    arch = "-arch=sm_" + capability.replace(".", "")
+    options, handle = [arch, *["-lto"] * (kind == "ltoir")], ctypes.c_void_p()
     ok(call["Create"](ctypes.byref(handle), ctypes.c_uint32(len(options)), strings(options)))
     with quiet() as said:
         status = call["AddData"](
@@ -271,11 +279,11 @@ def nvjitlink(path, release, code, kind, extra=()):
     )
 
 
-def ptxas(path, release, code, kind):
+def ptxas(path, release, code, kind, capability=SHOWN):
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "k.ptx").write_bytes(code.rstrip(b"\0"))  # NVRTC's buffer ends with a zero
         done = subprocess.run(
-            [path, "-arch=sm_90", "k.ptx", "-o", "k.cubin"],
+            [path, "-arch=sm_" + capability.replace(".", ""), "k.ptx", "-o", "k.cubin"],
             cwd=folder,
             capture_output=True,
             text=True,
@@ -309,26 +317,30 @@ class quiet:
 # --- load
 
 
-def load(folder="made", into="linked"):
-    """Print what the driver does with every file: a row for each kind of file.
+def load():
+    """Print what the driver does with every file for this GPU: a row for each kind of file.
 
-    Of the files that a linker made, only rows in which something does not run.
+    Of the files that a linker made, only rows in which something does not run. Raises
+    AssertionError where the driver does otherwise than expected() says, or without files.
     """
-    version = ctypes.c_int()
-    ok(ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(version)))
-    print("the driver supports CUDA", f"{version.value // 1000}.{version.value % 1000 // 10}")
+    capability, driver = capability_of_gpu(), driver_release()
+    print("compute capability", capability, "and a driver of CUDA", ".".join(map(str, driver)))
+    folders = place("made", capability), place("linked", capability)
+    assert folders[0].is_dir(), "run the cells that compile and link again, on this GPU"
     files = [
         file
-        for place in (folder, into)
-        for file in sorted(Path(place).iterdir(), key=key)
+        for folder in folders
+        for file in sorted(folder.iterdir(), key=key)
         if file.suffix in (".ptx", ".cubin", ".object")
     ]
-    rows, messages = {}, {}
+    rows, messages, surprises = {}, {}, []
     for file, answer in zip(files, answers(files), strict=True):
         title, release = origin(file)
         rows.setdefault(title, {})[release] = "runs" if answer == "runs" else "no"
         if answer != "runs":
             messages.setdefault(f"{title}: {answer}", []).append(short(release))
+        if expected(file, driver) not in (None, answer == "runs"):
+            surprises.append(f"{file.name}: {answer}")
     releases = sorted({release for row in rows.values() for release in row}, key=order)
     releases = list({short(release): None for release in releases})
     print(f"{'':40}", *(f"{release:>5}" for release in releases))
@@ -342,6 +354,27 @@ def load(folder="made", into="linked"):
     print(f"{count} cubins that a linker made of such files, {rest}")
     for message, found in messages.items():
         print(f"{message} ({', '.join(found)})")
+    assert not surprises, surprises
+
+
+def expected(file, driver):
+    """Whether a driver of CUDA `driver`, such as (13, 0), runs the file; None: nothing promised.
+
+    It needs the version of PTX that is in the file, and of machine code the major version.
+    """
+    title, release = origin(file)
+    tools_of = [release, *title.partition(", by ")[2].split()[1:]]
+    if file.suffix == ".ptx":
+        made = tuple(order(release)[:2])
+        return driver >= ((12, 5) if made == (12, 6) else made)  # both write PTX 8.5
+    return True if max(order(tool)[0] for tool in tools_of) <= driver[0] else None
+
+
+def driver_release():
+    """Newest CUDA release that the driver supports: (13, 0)."""
+    version = ctypes.c_int()
+    ok(ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(version)))
+    return version.value // 1000, version.value % 1000 // 10
 
 
 def origin(file):
@@ -356,8 +389,11 @@ def origin(file):
     return f"{NAMES[kind]} of {name}" + (f", by {' '.join(linker)}" if linker else ""), release
 
 
-def answers(files, at_once=16):
-    """launch() of each file, each in its own process: some errors last until the process ends."""
+def answers(files, at_once=4):
+    """launch() of each file, each in its own process: some errors last until the process ends.
+
+    Each process takes some 400 MiB of the GPU's memory, hence few at once.
+    """
     for start in range(0, len(files), at_once):
         children = [
             subprocess.Popen(
