@@ -1,4 +1,7 @@
-"""The chapters in _toc.yml: each under a caption of its kind. Their order is the author's."""
+"""The chapters in _toc.yml: each under a caption of its kind, with a short title for the sidebar.
+
+Order and titles are the author's.
+"""
 
 import re
 from collections.abc import Iterable
@@ -17,6 +20,7 @@ KINDS = {  # of each caption
 }
 PART = re.compile(r'  - caption: "?([^"\n]+)"?\n    chapters:\n((?:      .*\n)*)')
 LINE = "      - file: notebooks/{}\n"
+LONGEST = 52  # characters of a title that takes two lines of the sidebar
 
 
 def with_chapters(chapters: Iterable[Chapter], text: str) -> str:
@@ -25,7 +29,7 @@ def with_chapters(chapters: Iterable[Chapter], text: str) -> str:
     One that stands elsewhere goes to the end of the first caption that fits.
     """
     for chapter in chapters:
-        entry = LINE.format(chapter.name)
+        entry = entry_of(chapter, text)
         places = [found[1] for found in PART.finditer(text) if entry in found[2]]
         if len(places) == text.count(entry) == 1 and fits(chapter, places[0]):
             continue
@@ -33,6 +37,13 @@ def with_chapters(chapters: Iterable[Chapter], text: str) -> str:
         at = next(part.end() for part in PART.finditer(text) if part[1] == caption_of(chapter))
         text = text[:at] + entry + text[at:]
     return text
+
+
+def entry_of(chapter: Chapter, text: str) -> str:
+    """The lines of a chapter: its file, and its title in the sidebar where it has one."""
+    line = LINE.format(chapter.name)
+    found = re.search(re.escape(line) + r"(?:        title: .*\n)?", text)
+    return found[0] if found else line
 
 
 def fits(chapter: Chapter, caption: str) -> bool:
@@ -51,10 +62,18 @@ def caption_of(chapter: Chapter) -> str:
 
 
 def differences(chapters: Iterable[Chapter]) -> list[str]:
-    """The chapters that _toc.yml lacks or has under another kind: a sentence for each."""
+    """What _toc.yml lacks of a chapter, or has under another kind: a sentence for each."""
     text = TOC.read_text("utf-8")
-    return [
-        f"{chapter.name}: _toc.yml does not list it under its kind; run `casebook facts`"
-        for chapter in chapters
-        if with_chapters([chapter], text) != text
-    ]
+    found = []
+    for chapter in chapters:
+        title = re.search(r"title: (.*)\n", entry_of(chapter, text))
+        if with_chapters([chapter], text) != text:
+            found.append(
+                f"{chapter.name}: _toc.yml does not list it under its kind; run `casebook facts`"
+            )
+        elif len(title[1].strip('"') if title else chapter.title) > LONGEST:
+            found.append(
+                f"{chapter.name}: its title takes more than two lines of the sidebar: give it one "
+                f"of at most {LONGEST} characters in _toc.yml, `title:` below its file"
+            )
+    return found
