@@ -6,6 +6,8 @@ const unknown = document.querySelector(".lookup template").content;
 
 const OPEN = 3; // cases of a general error that are not folded
 const SHARED = 2000; // letters of a text that its address holds
+const NEAREST = "Nearest by words, usually not it:";
+const FAILURE = /error|exception|traceback|warning|fatal|file "|failed|cannot|not found|no module/;
 const SLICE = 50; // milliseconds of reading between two looks at the page
 
 const named = names => names.map(name => BOOK.libraries[name].label).join(" or ");
@@ -86,8 +88,12 @@ function describe({ case: one, sure, messages }, paste) {
         : [element("strong", "", "Fixed in"), ` ${fault.fixed}.`]),
     ),
   ]);
+  const beside = messages.every(({ message }) => message.beside);
+  if (beside) facts.splice(0, facts.length, element("p", "fact", "That place says what helps."));
   const asked = sure ? reason(messages[0]) : question(one, messages[0], paste);
-  const mark = element("p", "mark", sure ? "This is it" : "Perhaps");
+  const likely = messages.every(vague) ? NEAREST.slice(0, -1) : "Likely";
+  const unsure = beside ? "These words stand beside a case" : likely;
+  const mark = element("p", "mark", sure ? "This is it" : unsure);
   const list = element(
     "ul",
     "messages",
@@ -106,9 +112,8 @@ function describe({ case: one, sure, messages }, paste) {
   );
 }
 
-// The rest of a list, folded.
-const folded = (count, ...rest) =>
-  count ? [element("details", "", element("summary", "", `${count} more`), ...rest)] : [];
+// Something folded under a few words.
+const folded = (title, ...rest) => [element("details", "", element("summary", "", title), ...rest)];
 
 // A fault as one line: what is seen, as a question, and where it stands.
 const ask = ({ case: one, fault }) => [
@@ -156,10 +161,13 @@ function explain(error, findings, paste) {
       element("p", "can", `${lines.length} ${lines.length === 1 ? "case" : "cases"} can end so:`),
       ...open.flatMap(advise),
     );
-  made.append(...folded(rest.length, ...rest.flatMap(advise)));
+  if (rest.length) made.append(...folded(`${rest.length} more`, ...rest.flatMap(advise)));
   const near = guesses(alike).filter(found => !lines.some(line => line.case === found.case));
   if (near.length)
-    made.append(element("p", "can", "Or perhaps one of these:"), ...near.flatMap(advise));
+    made.append(
+      element("p", "can", NEAREST),
+      ...near.map(one => element("p", "like", ...ask(one))),
+    );
   return made;
 }
 
@@ -175,15 +183,25 @@ function tell(error) {
   );
 }
 
-// No message fits: the three cases that come nearest, where to ask, and the other cases of the
-// libraries that the paste shows.
+// No message fits: where to ask, the three cases that come nearest by their words, folded, and the
+// other cases of the libraries that the paste shows.
 function refer(paste) {
   const made = unknown.cloneNode(true);
   const near = nearest(BOOK, paste);
-  if (near.length)
-    made
-      .querySelector(".mark")
-      .replaceWith(element("p", "mark", "Perhaps one of these"), ...near.flatMap(advise));
+  const message = FAILURE.test(paste.shown);
+  const [mark, title] = message
+    ? ["No message of this book stands in your text", NEAREST]
+    : ["Nearest by words", "Is it one of these?"];
+  if (near.length) {
+    made.querySelector(".mark").textContent = mark;
+    const cases = near.flatMap(one =>
+      message
+        ? [element("p", "like", ...ask(one)), ...folded("What it says", act(one.fault.do))]
+        : advise(one),
+    );
+    made.querySelector(".near").replaceChildren(element("p", "can", title), ...cases);
+  }
+  if (!message) made.querySelector(".finding").prepend(...made.querySelectorAll(".mark, .near"));
   const names = libraries(BOOK, paste);
   const trackers = names
     .slice(0, 2)
@@ -195,10 +213,8 @@ function refer(paste) {
   const silent = BOOK.cases.filter(one => one.libraries.some(name => names.includes(name)));
   if (silent.length)
     made.querySelector(".finding").append(
-      element(
-        "details",
-        "",
-        element("summary", "", `All ${silent.length} cases about the same library`),
+      ...folded(
+        `All ${silent.length} cases about the same library`,
         element(
           "ul",
           "messages",

@@ -306,7 +306,7 @@ const otherVersion = (message, paste) =>
   );
 
 // Whether a paste has the words of a message, and how they are to be taken: `[sure or perhaps,
-// by what support]`.
+// by what support, whether all of them are there]`.
 function check(book, message, paste) {
   if (
     message.compiler &&
@@ -331,7 +331,7 @@ function check(book, message, paste) {
           by,
           last || (line && message.level > 0 && !message.needs && !message.compiler),
         );
-  return found && [found, by];
+  return found && [found, by, said];
 }
 
 // The general error that a paste ends in, or undefined.
@@ -350,10 +350,28 @@ const warns = ({ messages }, paste) =>
     ),
   );
 
+// Whether the whole words of a fault tell it from others, and stand on the card or in a cell of the
+// case itself: then one case alone that has them is certain.
+const unmistakable = ({ message, by, whole }, error) =>
+  whole &&
+  message.level === 2 &&
+  !message.condition &&
+  !message.signal &&
+  !message.needs &&
+  !message.beside &&
+  !(error && message.general === error) &&
+  by !== "foreign" &&
+  !(by === "unknown" && (message.compiler || message.wider?.length)) &&
+  by !== "strange" &&
+  by !== "related";
+
+// Whether words have other causes, too, unless a frame of the library stands above them.
+const vague = ({ message, by }) => message.condition && message.level < 2 && by !== "frame";
+
 // The cases that a paste fits: `[{ case, sure, messages: [{ message, by }] }]`. That is the sure
 // one alone, or candidates: those by a card first, and for a general error only those, one that
 // says more, and one of which the paste is the last line. What says no more than a general error is
-// never sure, and neither is a warning beside something else.
+// never sure, and neither is a warning beside something else, or words that stand beside a case.
 function match(book, paste) {
   if (!paste.shown.trim()) return [];
   const error = general(book, paste)?.id;
@@ -364,7 +382,8 @@ function match(book, paste) {
       const found = by
         ? (by !== "foreign" || isLast(message, paste)) && ["perhaps", by]
         : check(book, message, paste);
-      return found ? [{ message, sure: found[0] === "sure" && !many, by: found[1] }] : [];
+      const sure = found && found[0] === "sure" && !many && !message.beside;
+      return found ? [{ message, sure, by: found[1], whole: found[2] }] : [];
     });
     const sure = messages.some(found => found.sure);
     return messages.length
@@ -375,6 +394,18 @@ function match(book, paste) {
     found => found.sure && (findings.length === 1 || !warns(found, paste)),
   );
   if (certain.length === 1) return certain;
+  const carding = findings.filter(({ messages }) => messages.some(({ message }) => message.fault));
+  const titled = carding.filter(({ case: one, messages }) =>
+    messages.some(({ message }) => letters(one.title).includes(letters(message.said))),
+  );
+  const [alone, ...more] = [certain, titled, carding, findings].find(found => found.length) ?? [];
+  if (
+    alone &&
+    !more.length &&
+    !warns(alone, paste) &&
+    alone.messages.some(found => unmistakable(found, error))
+  )
+    return [{ ...alone, sure: true }];
   const candidates = certain.length ? certain : findings;
   const carded = candidates.filter(({ messages }) => messages.some(({ message }) => message.fault));
   const others = candidates

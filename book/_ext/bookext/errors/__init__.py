@@ -31,11 +31,12 @@ BOX = """<form class="lookup" role="search" aria-label="Find your error">
 <p id="traceback-note">It is matched in this page. Nothing that you paste leaves it.</p>
 <template><section class="finding unknown">
 <p class="mark">Say more</p>
-<p>If none of this is yours, ask in the issues of <span class="where">the library that raised
+<p>It is probably not in this book. Ask in the issues of <span class="where">the library that raised
 it</span>, with the whole traceback, your <code>pip list</code> and <code>nvidia-smi</code>, and the
 smallest program that shows it. The <a href="{doctor}">doctor</a> finds known faults without a
 message. If you know a release with the problem and one without,
 <a href="{report}">report it here</a>, too.</p>
+<div class="near"></div>
 </section></template>
 </form>
 <script defer src="../_static/vendor/minisearch-7.2.0.js"></script>
@@ -173,7 +174,7 @@ def searched(message: Message) -> dict[str, Any]:
     """A message as the page searches it: without most of what is empty."""
     kept = {"said", "level", "libraries", "cells"}
     fields = asdict(message)
-    del fields["own"]
+    fields["beside"] = not fields.pop("own") and not message.fault
     return {name: value for name, value in fields.items() if value or name in kept}
 
 
