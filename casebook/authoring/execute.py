@@ -76,15 +76,32 @@ def execute(chapter: Chapter) -> None:
 
 
 def still_confirmed(chapter: Chapter, before: Receipt) -> list[Confirmation]:
-    """The runs on other GPU models, with the cells that are as they were there."""
+    """The runs on other GPU models, with the cells that are as they were there.
+
+    A run whose outputs this one replaces is one of them.
+    """
     made = stamps(chapter)
     own = chapter.notebook.metadata.casebook["gpu"]
-    found = []
-    for one in before.get("confirmed", []):
+    outputs = {name: entry.split()[0] for name, entry in before["cells"].items()}
+    waiting = before.get("pending", [])
+    of_gpu = [c.node.id for c in chapter.cells if c.needs_gpu and c.node.id not in waiting]
+    replaced = confirmation(before, {name: outputs.get(name, "") for name in of_gpu})
+    found = {}
+    for one in [replaced, *before.get("confirmed", [])]:
         fitting = {n: s for n, s in one["stamps"].items() if n in made and str(made[n]) == s}
-        if fitting and one["gpu"] != own:
-            found.append(Confirmation(**{**one, "stamps": fitting}))
-    return found
+        if fitting and one["gpu"] not in (own, receipts.NO_GPU):
+            found[one["gpu"]] = confirmation(one, fitting)
+    return [found[name] for name in sorted(found)]
+
+
+def confirmation(run: Receipt | Confirmation, fitting: dict[str, str]) -> Confirmation:
+    return Confirmation(
+        gpu=run["gpu"],
+        compute_capability=run["compute_capability"],
+        driver=run["driver"],
+        date=run["date"],
+        stamps=fitting,
+    )
 
 
 def machine(found: gpu.Gpu | None, seconds: int) -> Receipt:

@@ -285,6 +285,18 @@ def test_a_confirmation_holds_for_each_gpu_cell_that_is_as_it_was(two, old, new,
     assert list(receipts.receipt_problems(Chapter(two.path))) == []
 
 
+def test_a_run_that_another_replaces_confirms_it(two, monkeypatch):
+    """Executed on an H200, then on an H100: the outputs are the H100's, and the H200 agreed."""
+    chapter = Chapter(two.path)
+    monkeypatch.setenv("CASEBOOK_REQUIRE_GPU", "1")
+    execute.execute(chapter)
+    receipt = Chapter(two.path).receipt
+    (entry,) = receipt["confirmed"]
+    assert (receipt["gpu"], entry["gpu"]) == ("NVIDIA H100", "NVIDIA H200")
+    assert sorted(entry["stamps"]) == ["cell-3", "cell-4"]
+    assert list(receipts.receipt_problems(Chapter(two.path))) == []
+
+
 def test_what_is_not_confirmed(two, monkeypatch, capsys):
     before = two.path.read_bytes()
     two.says("1 / 0")
