@@ -17,6 +17,7 @@ FEATURES = (
     "cards",
     "installs",
     "doctor",
+    "watch",
     "errors",
     "status",
     "hunts",
