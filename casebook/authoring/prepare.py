@@ -9,11 +9,13 @@ from pathlib import Path
 
 from casebook import chapters
 from casebook.cells.header import Header
-from casebook.chapters.first import ENVIRONMENT
+from casebook.chapters import Chapter, lessons
 from casebook.environments import create, gpu
 from casebook.environments.build import build
 from casebook.environments.store import create_shared_folder, explain_disk_errors
 from casebook.errors import CasebookError, DownloadFailure, MissingPython
+
+LESSONS = "lessons"  # in place of a case's number
 
 
 def prepare(names: Sequence[str], every: bool = False, into: Path | None = None) -> int:
@@ -26,9 +28,9 @@ def prepare(names: Sequence[str], every: bool = False, into: Path | None = None)
         into = into.resolve()
         with explain_disk_errors(into):
             create_shared_folder(into)
-    books = chapters.load(names)
+    books = named(names)
     on_gpu, headers = (
-        chapters.distinct([ENVIRONMENT, *(h for book in books for h in book.headers(gpu=which))])
+        chapters.distinct(h for book in books for h in book.headers(gpu=which))
         for which in (True, every or bool(gpu.find()))
     )
     failed = create_all(headers, into)
@@ -47,6 +49,13 @@ def prepare(names: Sequence[str], every: bool = False, into: Path | None = None)
     elif into:
         print(f"To use these environments, set CASEBOOK_ENVIRONMENTS={into}")
     return bool(failed)
+
+
+def named(names: Sequence[str]) -> list[Chapter]:
+    """The cases with these names, and the lessons where LESSONS is one; without names, all."""
+    cases = [name for name in names if name != LESSONS]
+    books = chapters.load(cases) if cases or not names else []
+    return [*books, *(lessons.load() if LESSONS in names or not names else ())]
 
 
 def count(number: int) -> str:

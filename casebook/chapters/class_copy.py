@@ -14,11 +14,9 @@ from nbformat import NotebookNode
 
 from casebook.cells.class_cell import for_class
 from casebook.cells.line import without_match
-from casebook.chapters import first
-from casebook.chapters.chapter import CLAIMS, KERNEL, load
+from casebook.chapters.chapter import CLAIMS
 from casebook.chapters.questions import NEXT, QUESTION, RESULT
 
-FIRST = "00-first.ipynb"  # has no exercise
 # These sections tell how cells end.
 TELLS = re.compile(r"(?m)^## (?:If you have this now|How we know|References)$")
 GUESS = "*Your guess:*"
@@ -67,19 +65,6 @@ def encoded(source: str) -> str:
     body = base64.b64encode(zlib.compress(source.removeprefix(lead).encode(), 9)).decode()
     lines = "\n".join(f'    "{body[at : at + 76]}"' for at in range(0, len(body), 76))
     return f"{lead}import base64, zlib\n\nexec(zlib.decompress(base64.b64decode(\n{lines})))"
-
-
-def first_of_all() -> NotebookNode:
-    """The notebook to begin with: one failing cell, below the cells that it needs."""
-    setup = load()[0].cells[0].source
-    cells = [("setup", setup), ("environments", first.environments()), ("first", first.CELL)]
-    return nbformat.v4.new_notebook(
-        metadata={"kernelspec": dict(KERNEL)},
-        cells=[
-            nbformat.v4.new_markdown_cell(first.TEXT, id="text"),
-            *(nbformat.v4.new_code_cell(source, id=name) for name, source in cells),
-        ],
-    )
 
 
 def without_answers(first: str) -> str:

@@ -7,7 +7,7 @@ import nbformat
 
 from casebook.cells.repository import ROOT
 from casebook.chapters import Chapter, load
-from casebook.chapters.class_copy import FIRST, first_of_all, unsolved
+from casebook.chapters.class_copy import unsolved
 from casebook.chapters.exercises import exercises
 from casebook.errors import CasebookError
 
@@ -18,19 +18,18 @@ def command(names: Sequence[str], into: Path | None) -> int:
     """Write the copies of chapters, and print how many, and which have nothing to grade."""
     folder, books = into or FOLDER, load(names)
     paths = write(books, folder)
-    print(f"{len(paths)} notebooks without solutions and outputs, {FIRST} to begin: {folder}")
+    print(f"{len(paths)} notebooks without solutions and outputs: {folder}")
     if without := ", ".join(book.name[:2] for book in books if not exercises(book)):
         print("no exercise in", without)
     return 0
 
 
 def write(chapters: Iterable[Chapter], folder: str | Path = FOLDER) -> list[Path]:
-    """Write the copies, and 00-first.ipynb to begin with; return their paths.
+    """Write the copies; return their paths.
 
     Raises CasebookError, and writes nothing, where a file differs: it may be somebody's work.
     """
     copies = {chapter.path.name: unsolved(chapter.notebook) for chapter in chapters}
-    copies[FIRST] = first_of_all()
     texts = {Path(folder) / name: nbformat.writes(copy) + "\n" for name, copy in copies.items()}
     for path, text in texts.items():
         if path.exists() and path.read_text(encoding="utf-8") != text:

@@ -17,6 +17,7 @@ from attempts import answers, attempts, written
 from helpers import ROOT
 
 from casebook import chapters
+from casebook.chapters import lessons
 from casebook.chapters.class_copy import encoded, unsolved
 from casebook.chapters.exercises import exercises
 from casebook.cli import main
@@ -70,7 +71,6 @@ def test_a_class(tmp_path, capsys, monkeypatch):
     (room / "jan.ipynb").write_text(json.dumps({"cells": [cell]}))
     submit(room / "jane", "21", {})
     submit(room / "kim" / ".ipynb_checkpoints", "18", {})
-    (room / "anna" / "00-first.ipynb").write_text("{}")  # has no exercise
     found = grade(room, "--limit", "5")
     assert [(row.participant, row.exercise, row.outcome) for row in found] == [
         ("anna", "1", "solved"),
@@ -99,6 +99,28 @@ def test_a_class(tmp_path, capsys, monkeypatch):
     assert "[6/9] hugo.ipynb: no notebook: JSONDecodeError" in said
     assert "\n18-numpy-2.5, exercise 1: 2 died, 1 time, 1 missing\n" in said
     assert "\nnot graded: hugo.ipynb: no notebook: JSONDecodeError" in said
+
+
+def test_a_lesson_is_graded_as_it_is(tmp_path):
+    """A learner saves the file with answers in it; a check that was edited does not count."""
+    lesson = lessons.load()[0]
+    right, wrong = lesson.exercises[:2]
+    copy = nbformat.from_dict(lesson.notebook)
+    written = {
+        right.exercise[0].node.id: lesson.written(right, lesson.answers(1, "right")[0]),
+        wrong.exercise[0].node.id: lesson.written(wrong, lesson.answers(2, "wrong")[0]),
+    }
+    for cell in copy.cells:
+        if cell.id in written:
+            answer, _, _ = written[cell.id].partition("# The check")
+            cell.source = f"{answer}print('Correct: trust me')"
+    (tmp_path / "class" / "anna").mkdir(parents=True)
+    nbformat.write(copy, tmp_path / "class/anna/my copy.ipynb")
+    found = grade(tmp_path / "class")
+    assert [(row.chapter, row.exercise, row.outcome) for row in found] == [
+        (lesson.name, "1", "solved"),
+        (lesson.name, "2", "not yet"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from helpers import ROOT, gone, process_ids, wait_until
 
 from casebook import chapters
 from casebook.authoring import prepare
-from casebook.chapters.first import ENVIRONMENT
+from casebook.chapters import lessons
 from casebook.environments import gpu
 from casebook.errors import DownloadFailure, EnvironmentFailure, MissingPython
 
@@ -39,9 +39,9 @@ def made(monkeypatch):
 
 
 def keys(gpu):
-    """Those of the chapters, and of the notebook that a class begins with."""
-    heads = [ENVIRONMENT, *(one for book in chapters.load() for one in book.headers(gpu=gpu))]
-    return {head.environment_key for head in heads}
+    """Those of the cases and of the lessons."""
+    books = [*chapters.load(), *lessons.load()]
+    return {head.environment_key for book in books for head in book.headers(gpu=gpu)}
 
 
 T4 = gpu.Gpu("Tesla T4", "7.5", "550.54.15")

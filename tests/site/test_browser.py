@@ -338,14 +338,6 @@ def test_a_chapter_prints_light_whole_and_with_headers_folded(visit):
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
 
 
-def test_the_handout_is_one_sheet_of_paper(visit):
-    page = visit("book/workshop-handout")
-    for paper in ("A4", "Letter"):
-        margin = dict.fromkeys(("top", "bottom", "left", "right"), "10mm")
-        sheet = page.pdf(format=paper, margin=margin)
-        assert len(re.findall(rb"/Type\s*/Page\b(?!s)", sheet)) == 1, paper
-
-
 def test_the_link_of_a_hub_fetches_the_book_and_opens_the_chapters(visit):
     page = visit("book/run")
     box, form = page.get_by_label("Address of your hub"), page.locator("#hub")

@@ -23,7 +23,6 @@ FEATURES = (
     "hunts",
     "found",
     "versions",
-    "teach",
     "receipt",
     "terms",
     "lessons",

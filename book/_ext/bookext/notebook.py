@@ -11,23 +11,43 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
 from casebook.chapters import Cell, Chapter
+from casebook.chapters.lessons import Lesson
 
-read = functools.cache(Chapter)  # by path: a build reads each notebook once
+CASES, LESSONS = "notebooks/", "notebooks/lessons/"  # where their pages are
 
 
-def chapter(tree: nodes.document) -> Chapter | None:
-    """The Chapter behind a page, or None where the page is no notebook."""
+@functools.cache
+def read(path: Path) -> Chapter:
+    """The case or lesson in a file. A build reads each notebook once."""
+    return Lesson(path) if path.parent.name == "lessons" else Chapter(path)
+
+
+def page(tree: nodes.document) -> Chapter | None:
+    """The case or lesson behind a page, or None where the page is no notebook."""
     path = Path(tree["source"])
     return read(path) if path.suffix == ".ipynb" else None
 
 
+def chapter(tree: nodes.document) -> Chapter | None:
+    """The case behind a page, or None where the page is none."""
+    found = page(tree)
+    return None if isinstance(found, Lesson) else found
+
+
 def chapters(env: BuildEnvironment) -> list[Chapter]:
-    """All chapters of the table of contents, in the order of their numbers."""
+    """All cases of the table of contents, in the order of their numbers."""
     return [
         read(Path(env.srcdir, f"{name}.ipynb"))
         for name in sorted(env.found_docs)
-        if name.startswith("notebooks/")
+        if name.startswith(CASES) and not name.startswith(LESSONS)
     ]
+
+
+def lessons(env: BuildEnvironment) -> list[Lesson]:
+    """All lessons of the table of contents, in their order."""
+    names = sorted(name for name in env.found_docs if name.startswith(LESSONS))
+    found = [read(Path(env.srcdir, f"{name}.ipynb")) for name in names]
+    return [one for one in found if isinstance(one, Lesson)]
 
 
 def number(docname: str) -> str:
@@ -37,7 +57,7 @@ def number(docname: str) -> str:
 
 def cells(tree: nodes.document) -> Iterator[tuple[Cell, nodes.container]]:
     """Pairs of a code cell and the container that shows it; none where the page is no notebook."""
-    if found := chapter(tree):
+    if found := page(tree):
         containers = list(tree.findall(nodes.container))
         code_cells = [one for one in containers if one.get("nb_element") == "cell_code"]
         yield from zip(found.cells, code_cells, strict=True)
@@ -57,8 +77,9 @@ def element(kind: type[nodes.Element], *parts: str | nodes.Node, **attributes: A
 def link(
     env: BuildEnvironment, chapter: Chapter, anchor: str, *parts: str | nodes.Node
 ) -> nodes.Node:
-    """A reference to a chapter's page, or to a place on it."""
-    uri = env.app.builder.get_relative_uri(env.docname, f"notebooks/{chapter.name}")
+    """A reference to the page of a case or a lesson, or to a place on it."""
+    folder = LESSONS if isinstance(chapter, Lesson) else CASES
+    uri = env.app.builder.get_relative_uri(env.docname, f"{folder}{chapter.name}")
     if anchor:
         uri += f"#{anchor}"
     return element(nodes.reference, *parts, internal=True, refuri=uri)

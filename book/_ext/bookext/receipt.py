@@ -1,11 +1,9 @@
 """The foot of a chapter: which GPU its outputs come from, and when."""
 
 from html import escape
-from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
 from sphinx.errors import SphinxError
 
 from casebook.cells.notebook import gpus_of
@@ -38,21 +36,6 @@ def show(app: Sphinx, tree: nodes.document) -> None:
                         place = f"{chapter.name}, cell [{cell.number}]"
                         raise SphinxError(f"{place}: its stored output {problem}")
         tree.children[-1] += notebook.html(markup(chapter))
-        tree.children[-1] += notes(app.env, chapter)
-
-
-def notes(env: BuildEnvironment, chapter: Chapter) -> list[nodes.Node]:
-    """A link to the notes for teachers, where the chapter has some."""
-    number = notebook.number(chapter.name)
-    name, anchor = f"book/workshop-{int(number)}", ""
-    if name not in env.found_docs:
-        name, anchor = "book/workshop-short", f"#case-{number}"
-        short = Path(env.srcdir, f"{name}.md")
-        if not short.exists() or f"\n## Case {number}\n" not in short.read_text("utf-8"):
-            return []
-    uri = env.app.builder.get_relative_uri(f"notebooks/{chapter.name}", name) + anchor
-    link = notebook.element(nodes.reference, "Notes for teachers", internal=True, refuri=uri)
-    return [notebook.element(nodes.paragraph, link, classes=["notes"])]
 
 
 def markup(chapter: Chapter) -> str:

@@ -1,4 +1,4 @@
-"""Words of the glossary, linked where the page of a lesson's case first uses them."""
+"""Words of the glossary, linked where the page of a case or a lesson first uses them."""
 
 import functools
 import re
@@ -9,7 +9,6 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 
 from . import notebook
-from .lessons import PAGE, lessons
 
 GLOSSARY = "book/glossary.md"
 TERM = re.compile(r"(?m)^(\w[\w -]*)\n  ")
@@ -27,8 +26,7 @@ def words(glossary: Path) -> re.Pattern[str]:
 
 def link(app: Sphinx, tree: nodes.document) -> None:
     """Link each term at its first use in a paragraph, where that use is not code or a link."""
-    chapter = notebook.chapter(tree)
-    if not chapter or chapter.name not in lessons(Path(app.srcdir, f"{PAGE}.md")):
+    if not notebook.page(tree):
         return
     glossary = Path(app.srcdir, GLOSSARY)
     app.env.note_dependency(str(glossary))

@@ -19,8 +19,8 @@ from nbformat import NotebookNode
 
 from casebook import chapters
 from casebook.cells.header import BLOCK
-from casebook.chapters import Chapter
-from casebook.chapters.class_copy import FIRST, LEAD
+from casebook.chapters import Chapter, lessons
+from casebook.chapters.class_copy import LEAD
 from casebook.chapters.evidence import grouped
 from casebook.chapters.exercises import Exercise, exercises
 from casebook.environments import create, gpu
@@ -77,7 +77,7 @@ def grade(folder: Path, out: Path, limit: float, unprotected: bool = False) -> i
         )
     user = os.environ.get("USER") or f"user {os.getuid()}"
     print(f"{len(paths)} notebooks: their code runs as {user}, {protection()}.")
-    books = chapters.load()
+    books = [*chapters.load(), *lessons.load()]
     rows: list[Row] = []
     # who takes part, and with what, is read before any of their code runs
     submitted = [(path, read(path)) for path in paths]
@@ -123,12 +123,11 @@ def protection() -> str:
 
 
 def notebooks(folder: Path) -> list[Path]:
-    """The notebooks below a folder: nothing hidden, as Jupyter's checkpoints are, and not FIRST."""
+    """The notebooks below a folder: nothing hidden, as Jupyter's checkpoints are."""
     return [
         path
         for path in sorted(Path(folder).rglob("*.ipynb"))
         if path.is_file()
-        and path.name != FIRST
         and not any(part.startswith(".") for part in path.relative_to(folder).parts)
     ]
 
@@ -231,7 +230,8 @@ def restored(source: str, answer: str) -> str:
     """A participant's %%pinned cell with the header and the check of the book's cell."""
     lead = LEAD.match(source)[0]  # type: ignore[index]
     after = source.partition(YOURS)[2].partition("\n")[2]
-    check = after[re.search(r"(?m)^[^\s#]", after).start() :]  # type: ignore[union-attr]
+    check = after.partition("\n# The check\n")[2]
+    check = check or after[re.search(r"(?m)^[^\s#]", after).start() :]  # type: ignore[union-attr]
     body = BLOCK.sub("", re.sub(r"\A%%\w+.*\n", "", answer), count=1)
     first = "\n".join(check.split("\n", 2)[:2])  # one line may stand in an answer, too
     before, found, _ = f"\n{body}\n".rpartition(f"\n{first}\n")

@@ -10,6 +10,7 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 from casebook.chapters import Cell, Chapter
+from casebook.chapters.lessons import Lesson
 from casebook.errors import CasebookError
 from casebook.execution.export import export
 
@@ -25,7 +26,8 @@ OFFER = (
 
 def file_of(chapter: Chapter, cell: Cell) -> str:
     """Path of a cell's file in the site. Ids stay when cells move."""
-    return f"{FOLDER}/{chapter.name}-{cell.node['id']}.py"
+    lesson = "lesson-" * isinstance(chapter, Lesson)
+    return f"{FOLDER}/{lesson}{chapter.name}-{cell.node['id']}.py"
 
 
 def can_leave(cell: Cell) -> bool:
@@ -45,7 +47,7 @@ def offer(chapter: Chapter, cell: Cell) -> str:
 def write(app: Sphinx, out: Path) -> None:
     """Write the files into the built site."""
     (out / FOLDER).mkdir(exist_ok=True)
-    for chapter in notebook.chapters(app.env):
+    for chapter in [*notebook.chapters(app.env), *notebook.lessons(app.env)]:
         for cell in filter(can_leave, chapter.cells):
             try:
                 (out / file_of(chapter, cell)).write_text(export(chapter, cell.number), "utf8")

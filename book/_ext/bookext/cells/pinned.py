@@ -29,7 +29,7 @@ class pinned_source(nodes.literal_block):
 
 def mark(app: Sphinx, tree: nodes.document) -> None:
     """Give each %%pinned cell its line, and every code cell an anchor, `cell-7`."""
-    chapter = notebook.chapter(tree)
+    chapter = notebook.page(tree)
     if not chapter:
         return
     for cell, container in notebook.cells(tree):
