@@ -75,10 +75,3 @@ SIGNATURES = {
     "histogram": "void(uint8[::1], int32[::1])",
     "matmul": "void(float32[:, ::1], float32[:, ::1], float32[:, ::1])",
 }
-
-
-def cubin(compiled):
-    """Machine code for compute capability 9.0 of a value of either package's `overloads`."""
-    if hasattr(compiled, "cres"):  # numba-cuda-mlir
-        return bytes(compiled.cres.metadata["cubin"])
-    return bytes(compiled._codelibrary.get_cubin((9, 0)).code)
