@@ -38,7 +38,7 @@ REQUIRED = [  # patterns in the output of a failing build, and what is required 
     ),
     (
         r"needs nvcc",
-        "nvcc from CUDA Toolkit 12 or 13 is required and is not available as a wheel",
+        "nvcc from CUDA Toolkit 12 or 13 is required; no wheel for CUDA 12 has it",
     ),
     (
         r"unsupported GNU version",
