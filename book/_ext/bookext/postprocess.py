@@ -49,7 +49,7 @@ REPLACEMENTS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r'<th class="head"><p></p></th>', "<td></td>"),
     # A plot leads to itself: alone on a page it can be enlarged.
     (
-        r'<img [^>]*src="((?:\.\./)?_images/[^"]+)"[^>]*>',
+        r'<img [^>]*src="((?:\.\./)*_images/[^"]+)"[^>]*>',
         r'<a class="plot" href="\1">\g<0></a>',
     ),
     # A long name may break after an underline.
@@ -134,7 +134,7 @@ def rewrite(page: Path) -> None:
     if re.match(r"\d\d-", page.name):
         current = '<a class="current reference internal"'
         text = text.replace(current, f'{current} data-case="{page.name[:2]}"')
-    for name in set(re.findall(r'src="((?:\.\./)?_images/[^"]+\.svg)"', text)):
+    for name in set(re.findall(r'src="((?:\.\./)*_images/[^"]+\.svg)"', text)):
         if DARK_WORDS.search((page.parent / name).read_text("utf8")):
             link = f'<a class="plot" href="{name}">'
             text = text.replace(link, link.replace("plot", "plot paper", 1))
