@@ -176,13 +176,13 @@ class Exercise:
             raise NotYet("no thread has written into the result")
         first, more = ", ".join(map(str, np.argwhere(wrong)[0])), wrong.sum() - 1
         if untouched[wrong].all():
-            others = f", nor are {more} others" if more else ""
+            others = f", like {more} more" if more else ""
             raise NotYet(f"element [{first}] of the result is not written{others}")
         if not self.in_place and equal(out - filled, right).all():
             raise NotYet(f"the kernel adds to what the result held before, which is {BEFORE} here")
         raise NotYet(
             f"element [{first}] of the result is {out[wrong][0]:g} and should be "
-            f"{right[wrong][0]:g}" + f", and {more} more are wrong" * bool(more)
+            f"{right[wrong][0]:g}" + f", and so on for {more} more" * bool(more)
         )
 
     def compile(self, call: Call) -> str:
