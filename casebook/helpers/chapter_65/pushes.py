@@ -14,17 +14,18 @@ _SWEEPS = 10
 
 
 class _Watched(_pretend.Device):
-    """Counts waits and finished sweeps; with `held`, its first sweep never begins."""
+    """Counts waits and sweeps; with `held`, the sweep of that number never begins."""
 
-    waits, swept, held = 0, 0, False
+    waits, asked, swept, held = 0, 0, 0, None
 
     def wait(self, event, stream):
         self.waits += 1
         super().wait(event, stream)
 
     def sweep(self, u, v, stream):
-        if self.held:
+        if self.asked == self.held:
             super().wait({"reached": False}, stream)
+        self.asked += 1
         super().sweep(u, v, stream)
         self.streams[stream].append(self._count)
 
@@ -52,18 +53,18 @@ def check_pushed(pushed):
     if spare:
         enough = "one for each neighbour and sweep is enough."
         return f"Not yet: right, but with more waits than needed: {enough}"
-    for held in range(3):
-        if idle := _idle(pushed, plate, held):
-            first = f"the first sweep of device {idle[0]}"
-            return f"Not yet: right, but {first} waits for that of device {held}."
-    return "Correct: 450 orders, and no device waits for another's first sweep."
+    for sweep, held in _itertools.product(range(_SWEEPS), range(3)):
+        if idle := _idle(pushed, plate, sweep, held):
+            late = f"sweep {sweep} of device {idle[0]}"
+            return f"Not yet: right, but {late} waits for that of device {held}."
+    return "Correct: 450 orders, and in no sweep does a device wait for another's."
 
 
-def _idle(pushed, plate, held):
-    """Those of three devices that do not finish their first sweep when one is delayed."""
+def _idle(pushed, plate, sweep, held):
+    """Those of three devices that do not finish a sweep before which one is delayed."""
     devices = _pretend.devices(3, 0, _Watched)
-    devices[held].held = True
-    pushed(_halo.cut(plate, devices), 1)
+    devices[held].held = sweep
+    pushed(_halo.cut(plate, devices), sweep + 1)
     with _contextlib.suppress(RuntimeError):
         _pretend.finish(devices)
-    return [k for k, device in enumerate(devices) if k != held and not device.swept]
+    return [k for k, device in enumerate(devices) if k != held and device.swept <= sweep]
