@@ -204,6 +204,12 @@ COMMANDS = (
             ),
         ),
     ),
+    Command(
+        "architectures",
+        "compile the GPU cells' kernels for readers' GPUs",
+        "authoring.architectures:command",
+        (CHAPTERS,),
+    ),
     Command("lab", "copy the chapters to edit; print the folder", "teaching.lab:command"),
     Command(
         "hunt",

@@ -20,6 +20,7 @@ FEATURES = (
     "watch",
     "errors",
     "status",
+    "architectures",
     "hunts",
     "found",
     "versions",
