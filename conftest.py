@@ -38,7 +38,13 @@ from casebook.magics import too_few
 PASSED = "casebook/passed"  # in pytest's cache: for each subject its inputs, and the day it passed
 CACHED = "casebook/seconds"  # in pytest's cache: seconds of each file in its last run
 # Seconds of the longest tests where nothing is cached; a notebook's are those of its receipt.
-SECONDS = {"test_lessons.py": 90, "test_exercises.py": 60, "test_native.py": 30, "test_browser.py": 30}
+SECONDS = {
+    "test_lessons.py": 90,
+    "test_exercises.py": 60,
+    "test_native.py": 30,
+    "test_browser.py": 30,
+    "test_seen.py": 60,
+}
 
 
 def pytest_configure(config: pytest.Config) -> None:

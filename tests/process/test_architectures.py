@@ -49,8 +49,10 @@ def pinned(body):
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        (SUM, "for compute capability 12.0 it ends with cuda.bindings.nvvm.nvvmError in line"),  # case 18, as it was
-        (BLOCK, "for compute capability 12.0 it ends with AssertionError in line"),  # case 34
+        # case 18, as it was
+        (SUM, "for compute capability 12.0 it ends with cuda.bindings.nvvm.nvvmError in line"),
+        # case 34, as it was
+        (BLOCK, "for compute capability 12.0 it ends with AssertionError in line"),
     ],
 )
 def test_a_claim_that_another_gpu_breaks_is_found(body, said, monkeypatch):

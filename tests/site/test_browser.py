@@ -106,7 +106,7 @@ def test_box_says_which_case_it_is_and_why(visit):
     )
     expect(answer.locator(".finding")).to_have_class("finding sure")
     expect(answer.locator(".mark")).to_have_text("This is it")
-    expect(answer.locator("h2")).to_contain_text("Case 02: A kernel with grid.sync()")
+    expect(answer.locator("h2")).to_contain_text("Case 02: Cached kernel with grid.sync()")
     expect(answer.locator(".finding > :first-child")).to_have_text(re.compile("^Do .+"))
     expect(answer.locator(".fact").nth(1)).to_have_text(re.compile("^Affected .+ Fixed in .+"))
     expect(answer).to_contain_text("from Numba's CUDA target")

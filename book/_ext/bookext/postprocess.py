@@ -109,6 +109,7 @@ def describe_plots(app: Sphinx, tree: nodes.document, docname: str) -> None:
             image["alt"] = own_description(Path(app.srcdir, image["uri"])) or text
             if not image["alt"]:
                 log.warning("a picture has no description", location=docname)
+                image["alt"] = "Picture of the cell above"
 
 
 def own_description(picture: Path) -> str:
