@@ -10,13 +10,10 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.util import logging
 
 from casebook.chapters.questions import ASK
 
 from . import notebook
-
-log = logging.getLogger(__name__)
 
 # fontawesome.js (1.5 MB) draws the icons that a web font draws too.
 UNUSED = (
@@ -106,10 +103,8 @@ def describe_plots(app: Sphinx, tree: nodes.document, docname: str) -> None:
         described = others and isinstance(others[-1], nodes.paragraph)
         text = re.sub("<!--.*?--> ?", "", others[-1].astext()) if described else ""
         for image in container.findall(nodes.image):
-            image["alt"] = own_description(Path(app.srcdir, image["uri"])) or text
-            if not image["alt"]:
-                log.warning("a picture has no description", location=docname)
-                image["alt"] = "Picture of the cell above"
+            own = own_description(Path(app.srcdir, image["uri"]))
+            image["alt"] = own or text or "Picture of the cell above"
 
 
 def own_description(picture: Path) -> str:
