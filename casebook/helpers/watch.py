@@ -480,7 +480,8 @@ class watch:
             for thread in threads:
                 if thread.state != "done" and thread.ident:
                     thread.abort = True
-                    thread.turn.release()
+                    if thread.turn.locked():
+                        thread.turn.release()
                     thread.join(1)
 
     def choose(self, ready):

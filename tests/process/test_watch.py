@@ -363,6 +363,10 @@ print(seen)
 assert 0.5 < time.monotonic() - start < 3
 import threading
 assert threading.active_count() == 1
+for tried in range(40):  # the limit may come between any two steps
+    with watch(seconds=0.02 + tried / 1000) as seen:
+        spin[1, 8](zeros(8))
+    assert "was stopped after" in str(seen)
 """
     stopped = (
         r"The launch was stopped after {} in thread 0 of block 0, whose last access was in line "
