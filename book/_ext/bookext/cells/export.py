@@ -17,9 +17,9 @@ from casebook.execution.export import export
 from .. import notebook
 
 FOLDER = "exports"
-LINK = '<a href="../{file}" download>Cell {number} as one file</a>'
+LINK = '<a href="{file}" download>Cell {number} as one file</a>'
 OFFER = (
-    f'<div class="export">{LINK} <button type="button" data-file="../{{file}}" '
+    f'<div class="export">{LINK} <button type="button" data-file="{{file}}" '
     'aria-label="Copy cell {number} as one file">Copy</button> <span role="status"></span></div>\n'
 )
 
@@ -36,7 +36,9 @@ def can_leave(cell: Cell) -> bool:
 
 
 def markup(template: str, chapter: Chapter, cell: Cell) -> str:
-    return template.format(number=cell.number, file=escape(file_of(chapter, cell)))
+    """A template filled in for the page of a chapter; the page of a lesson is one folder deeper."""
+    up = "../../" if isinstance(chapter, Lesson) else "../"
+    return template.format(number=cell.number, file=escape(up + file_of(chapter, cell)))
 
 
 def offer(chapter: Chapter, cell: Cell) -> str:
