@@ -43,7 +43,7 @@ CUT = """() => [...document.querySelectorAll(".pst-scrollable-table-container")]
 
 
 # Cases whose picture was drawn before the rule on words; one that is redrawn leaves the list.
-SMALL = {"01", "05", "08", "09", "10", "64"}
+SMALL = {"01", "05", "08", "09", "10", "49", "64", "78"}
 
 
 def picture_faults(picture, width):
