@@ -86,7 +86,7 @@ class Gpu:
         words = _escape("Microseconds. " + "; ".join(said))
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} 136" '
-            f'width="{_WIDTH}" height="136" font-family="sans-serif" font-size="12" role="img" '
+            f'width="{_WIDTH}" height="136" font-family="sans-serif" font-size="13" role="img" '
             f'aria-label="{words}">\n<title>Timeline in microseconds</title>\n'
             + "\n".join(parts)
             + "\n</svg>\n"
