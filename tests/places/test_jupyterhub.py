@@ -21,7 +21,7 @@ import pytest
 from helpers import ROOT
 
 from casebook.chapters import lessons, load
-from casebook.chapters.receipts import gpu_pins
+from casebook.chapters.stamps import gpu_pins
 from casebook.environments import uv
 from casebook.magics import NO_GPU
 
