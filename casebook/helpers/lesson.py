@@ -11,8 +11,8 @@
 A learner's cell ends with `check_double(double, launch)`. The simulator runs the launch on each
 size in three orders of the threads, under watch. A second process then runs the cell's script
 without the simulator: there each launch compiles its kernel for a GPU, and runs on the same inputs
-where there is a GPU. `check_double.show_threads()` as one more line draws the launch that the
-verdict is about.
+where there is a GPU. `check_double.show_threads()` as one more line draws the launch that is
+wrong, or of a right answer the first one with more than one number.
 """
 # mypy: allow-untyped-defs
 
@@ -38,7 +38,7 @@ from numba.core.errors import NumbaError
 REPLY = os.environ.get("CASEBOOK_LESSON")  # of the second process: the file for what it finds
 GPU = bool(REPLY) and cuda.is_available()
 if not REPLY:
-    from watch import NEGATIVE, SCHEDULES, show, watch
+    from watch import NEGATIVE, RAISED, SCHEDULES, STOPPED, show, watch
 elif not GPU:
     import sm_90  # noqa: F401
     from numba.cuda import dispatcher
@@ -57,10 +57,12 @@ BEFORE = -77  # what results hold before a launch
 MOST = 4096  # threads that the simulator runs in a short time
 ORDERS = {"in_order": ", one thread after the other", "random": ", threads in random order"}
 LAST: list[Any] = []  # the launch that was watched last
+FIRST: list[Any] = []  # the first one of this check with more than one number
 # what Numba says about a kernel, and the same for a learner
 HINTS = {
-    r">>> array\((?:u?int\d+|UniTuple)": "the size of a shared array must be a number that Numba "
-    "knows when it compiles the kernel (case 52)",
+    r">>> array\((?:u?int\d+|UniTuple|Tuple\((?:Literal\[int\]\(\d+\), )*u?int\d+)": "the size of "
+    "a shared array must be a number that Numba knows when it compiles the kernel (case 52). "
+    "Numba does not compute it from a name: give the size a name of its own, outside of the kernel",
     r">>> array\(.*Function\(<class": "Python's own types are no types of a shared array: name one "
     "of Numba or NumPy, such as float32 (case 52)",
 }
@@ -107,7 +109,7 @@ class Exercise:
         verdict(lambda: self.judge(kernel, call))
 
     def show_threads(self) -> None:
-        """Draw what the threads did in the launch that the verdict is about, the last one."""
+        """Draw the launch that is wrong, or else the first one with more than one number."""
         if LAST and LAST[0].launches:
             show(LAST[0])
 
@@ -115,10 +117,12 @@ class Exercise:
         """What stands behind "Correct". Raises NotYet, and what the learner's code raises."""
         if not hasattr(kernel, "grid_dim"):
             raise NotYet(f": {kernel.__name__} is an ordinary function: put @cuda.jit above it")
+        FIRST.clear()
         self.simulate_all(call, SCHEDULES[0], self.cases())
         with second_process() as found:  # meanwhile
             for schedule in SCHEDULES[1:]:
                 self.simulate_all(call, schedule, ((size, 1) for size in self.sizes))
+            LAST[:] = FIRST or LAST
             *most, last = sorted(self.sizes, key=np.prod)
             tried = f"{', '.join(map(shape, most))} and {described(last)}"
             return f"right for {tried}, in three orders of the threads{found()}"
@@ -127,6 +131,8 @@ class Exercise:
         for size, step in cases:
             with label(described(size, step) + ORDERS.get(schedule, ""), step):
                 self.simulate(call, size, step, schedule)
+            if not FIRST and np.prod(size) > 1 and LAST[0].launches:
+                FIRST[:] = LAST
 
     def cases(self) -> Iterator[tuple[Any, int]]:
         """Sizes and steps; a step of 2 is for arrays that are every second element of another."""
@@ -148,14 +154,17 @@ class Exercise:
         LAST[:] = [seen]
         with seen, np.errstate(all="ignore"):
             after = launched(call, before, step)
-        found = sorted(seen.found.values(), key=lambda one: one[0])
+        races = {str(race): told_race(race) for race in seen.races}
+        late = {STOPPED: RAISED + 0.5}  # an error may be why a loop goes on
+        found = sorted(seen.found.values(), key=lambda one: late.get(one[0], one[0]))
         negative = [text for rank, text, _ in found if rank == NEGATIVE]
         if serious := [text for rank, text, _ in found if rank != NEGATIVE]:
-            raise NotYet(WHOLE if "'Traced'" in serious[0] else serious[0].rstrip("."))
+            text = WHOLE if "'Traced'" in serious[0] else races.get(serious[0], serious[0])
+            raise NotYet(text.rstrip("."))
         if right.size and not seen.launches:
             raise NotYet("no kernel was launched")
         self.compare(after, every(step, before), right, negative)
-        for rule in self.rules if seen.launches else ():
+        for rule in self.rules if seen.launches and np.prod(size) else ():
             if words := rule(seen, *after):
                 raise NotYet(words)
 
@@ -177,7 +186,7 @@ class Exercise:
         first, more = ", ".join(map(str, np.argwhere(wrong)[0])), wrong.sum() - 1
         if untouched[wrong].all():
             others = f", like {more} more" if more else ""
-            raise NotYet(f"element [{first}] of the result is not written{others}")
+            raise NotYet(f"element [{first}] of the result is not written{others}{axes(out)}")
         if not self.in_place and equal(out - filled, right).all():
             raise NotYet(f"the kernel adds to what the result held before, which is {BEFORE} here")
         raise NotYet(
@@ -355,6 +364,26 @@ def launched(call, wide, step):
     return every(
         step, [one.copy_to_host() if hasattr(one, "copy_to_host") else one for one in there]
     )
+
+
+def axes(out):
+    """The threads along each axis of a launch for a result with rows and columns."""
+    if out.ndim < 2 or not (LAST and LAST[0].launches):
+        return ""
+    along = zip("xyz", LAST[0].grid, LAST[0].block, strict=True)
+    many = [f"{blocks * threads:,} along {axis}" for axis, blocks, threads in along][: out.ndim]
+    return f". The launch has these threads: {', '.join(many)}"
+
+
+def told_race(race):
+    """What watch says of a race, and where a barrier would not help, that."""
+    one, other = race.first, race.second
+    barrier = "no barrier lies between."
+    if one.block != other.block:
+        return str(race).replace(barrier, "no barrier reaches from block to block.")
+    if race.lost and one.line == other.line:
+        return str(race).replace(barrier, "no barrier can lie within one line.")
+    return str(race)
 
 
 def script():
