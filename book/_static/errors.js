@@ -6,7 +6,7 @@ const unknown = document.querySelector(".lookup template").content;
 
 const OPEN = 3; // cases of a general error that are not folded
 const SHARED = 2000; // letters of a text that its address holds
-const NEAREST = "Nearest by words, usually not it:";
+const NEAREST = "Nearest by words, usually not it";
 const FAILURE = /error|exception|traceback|warning|fatal|file "|failed|cannot|not found|no module/;
 const SLICE = 50; // milliseconds of reading between two looks at the page
 
@@ -91,7 +91,7 @@ function describe({ case: one, sure, messages }, paste) {
   const beside = messages.every(({ message }) => message.beside);
   if (beside) facts.splice(0, facts.length, element("p", "fact", "That place says what helps."));
   const asked = sure ? reason(messages[0]) : question(one, messages[0], paste);
-  const likely = messages.every(vague) ? NEAREST.slice(0, -1) : "Likely";
+  const likely = messages.every(vague) ? NEAREST : "Likely";
   const unsure = beside ? "These words stand beside a case" : likely;
   const mark = element("p", "mark", sure ? "This is it" : unsure);
   const list = element(
@@ -165,7 +165,7 @@ function explain(error, findings, paste) {
   const near = guesses(alike).filter(found => !lines.some(line => line.case === found.case));
   if (near.length)
     made.append(
-      element("p", "can", NEAREST),
+      element("p", "can", `${NEAREST}:`),
       ...near.map(one => element("p", "like", ...ask(one))),
     );
   return made;
@@ -190,7 +190,7 @@ function refer(paste) {
   const near = nearest(BOOK, paste);
   const message = FAILURE.test(paste.shown);
   const [mark, title] = message
-    ? ["No message of this book stands in your text", NEAREST]
+    ? ["No message of this book stands in your text", `${NEAREST}:`]
     : ["Nearest by words", "Is it one of these?"];
   if (near.length) {
     made.querySelector(".mark").textContent = mark;

@@ -365,6 +365,9 @@ const unmistakable = ({ message, by, whole }, error) =>
   by !== "strange" &&
   by !== "related";
 
+// Whether a message of the card is among those of a case.
+const onCard = ({ messages }) => messages.some(({ message }) => message.fault);
+
 // Whether words have other causes, too, unless a frame of the library stands above them.
 const vague = ({ message, by }) => message.condition && message.level < 2 && by !== "frame";
 
@@ -394,7 +397,7 @@ function match(book, paste) {
     found => found.sure && (findings.length === 1 || !warns(found, paste)),
   );
   if (certain.length === 1) return certain;
-  const carding = findings.filter(({ messages }) => messages.some(({ message }) => message.fault));
+  const carding = findings.filter(onCard);
   const titled = carding.filter(({ case: one, messages }) =>
     messages.some(({ message }) => letters(one.title).includes(letters(message.said))),
   );
@@ -407,7 +410,7 @@ function match(book, paste) {
   )
     return [{ ...alone, sure: true }];
   const candidates = certain.length ? certain : findings;
-  const carded = candidates.filter(({ messages }) => messages.some(({ message }) => message.fault));
+  const carded = candidates.filter(onCard);
   const others = candidates
     .filter(found => !carded.includes(found))
     .filter(
