@@ -31,10 +31,11 @@ TODAY = re.compile(r"numba-cuda==0\.30\.\d+$")
 SECONDS = 120  # of one cell for one capability
 
 
-def compiled_cells(book: Chapter) -> list[Cell]:
-    """The GPU cells of a chapter whose kernels can be compiled here."""
+def compiled_cells(book: Chapter) -> list[tuple[Cell, str]]:
+    """The GPU cells of a chapter whose kernels can be compiled here, each with its own hash."""
+    made = stamps(book)
     return [
-        cell
+        (cell, made[cell.node.id].own)
         for cell in book.cells
         if cell.header and cell.gpus == 1 and any(map(TODAY.match, cell.header.dependencies))
     ]
@@ -45,13 +46,13 @@ def command(names: Sequence[str]) -> int:
     table = stored()
     books = chapters.load(names)
     if not names:
-        known = {cell.node.id for book in books for cell in compiled_cells(book)}
+        known = {cell.node.id for book in books for cell, _ in compiled_cells(book)}
         table = {name: row for name, row in table.items() if name in known}
     todo = [
         (book, cell, own)
         for book in books
-        for cell in compiled_cells(book)
-        if table.get(cell.node.id, {}).get("own") != (own := stamps(book)[cell.node.id].own)
+        for cell, own in compiled_cells(book)
+        if table.get(cell.node.id, {}).get("own") != own
     ]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         rows = pool.map(lambda one: ends(one[1]), todo)
@@ -61,7 +62,7 @@ def command(names: Sequence[str]) -> int:
                 f"[{number}/{len(todo)}] {book.name} [{cell.number}]: {row[OWN]['end']}", flush=True
             )
             write_atomically(TABLE, text_of(table).encode())
-    found = [f"{book.name}{one}" for book in books for one in architecture_problems(book)]
+    found = [f"{book.name}{one}" for book in books for one in architecture_problems(book, table)]
     print("\n".join(found) or f"{len(table)} cells compile for {', '.join(CAPABILITIES)}")
     return bool(found)
 
@@ -104,13 +105,12 @@ def stored() -> dict[str, Any]:
     return json.loads(TABLE.read_text("utf-8")) if TABLE.exists() else {}
 
 
-def architecture_problems(book: Chapter) -> Iterator[str]:
+def architecture_problems(book: Chapter, table: dict[str, Any]) -> Iterator[str]:
     """Cells that the table lacks, and those that another GPU ends elsewhere."""
-    made, table = stamps(book), stored()
-    for cell in compiled_cells(book):
+    for cell, own in compiled_cells(book):
         row = table.get(cell.node.id)
         place = f", cell [{cell.number}]"
-        if not row or row["own"] != made[cell.node.id].own:
+        if not row or row["own"] != own:
             command = f"casebook architectures {book.name[:2]}"
             yield f"{place}: its kernels were not compiled for other GPUs; run `{command}`"
             continue

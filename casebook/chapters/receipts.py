@@ -15,7 +15,7 @@ from casebook.cells.hashes import digest, tree
 from casebook.cells.notebook import Confirmation
 from casebook.cells.repository import ROOT
 from casebook.chapters.chapter import Chapter
-from casebook.chapters.stamps import Stamp, entries, stamps
+from casebook.chapters.stamps import Stamp, entries, entry, stamps
 
 KEYS = ("gpu", "compute_capability", "driver", "python", "date", "seconds", "cells")
 NO_GPU = "no GPU"  # in place of a model's name: a run on a machine without one
@@ -57,17 +57,16 @@ def receipt_problems(chapter: Chapter) -> Iterator[str]:
     if missing := [key for key in KEYS if key not in receipt]:
         yield f": the receipt lacks {', '.join(missing)}"
         return
-    stored, now = dict(receipt["cells"]), entries(chapter)
-    made = stamps(chapter)
+    stored, made = dict(receipt["cells"]), stamps(chapter)
     changed = {
         cell.number
         for cell in chapter.cells
-        if stored.get(cell.node.id, "").split("+")[0].split()[:1] != [made[cell.node.id].own]
+        if not made[cell.node.id].fits_own(stored.get(cell.node.id, ""))
     }
     for cell in chapter.cells:
-        entry, stamp = stored.pop(cell.node.id, None), made[cell.node.id]
+        found, stamp = stored.pop(cell.node.id, None), made[cell.node.id]
         place = f", cell [{cell.number}]"
-        if entry is None:
+        if found is None:
             yield (
                 f"{place}: not in the receipt: added after the run, "
                 "or the receipt is another notebook's"
@@ -77,9 +76,9 @@ def receipt_problems(chapter: Chapter) -> Iterator[str]:
                 f"{place}: edited since the run that the receipt is for, or something that its "
                 f"imports or its environment bring has changed; {run_again(chapter)}"
             )
-        elif not stamp.fits(entry):
+        elif not stamp.fits(found):
             yield f"{place}: {taken_problem(stamp, changed)}; {run_again(chapter)}"
-        elif entry != now[cell.node.id]:
+        elif found != entry(cell, stamp):
             yield f"{place}: its stored output is not the one that the run produced"
     cells = {cell.node.id: cell for cell in chapter.cells}
     for name in receipt.get("pending", []):

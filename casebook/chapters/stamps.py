@@ -38,7 +38,11 @@ class Stamp:
 
     def fits(self, stored: str) -> bool:
         """Whether a receipt's entry for the cell was made from the same."""
-        return stored.split()[:1] == [str(self)]
+        return stored.partition(" ")[0] == str(self)
+
+    def fits_own(self, stored: str) -> bool:
+        """The same of the cell alone, whatever it takes."""
+        return stored.partition(" ")[0].partition("+")[0] == self.own
 
 
 def stamps(chapter: Chapter) -> dict[str, Stamp]:
@@ -56,8 +60,12 @@ def stamps(chapter: Chapter) -> dict[str, Stamp]:
 
 def entries(chapter: Chapter) -> dict[str, str]:
     """What a receipt says of each cell: its stamp and the hash of its output."""
-    outputs = {cell.node.id: of_outputs(cell.node.outputs) for cell in chapter.cells}
-    return {name: f"{stamp} {outputs[name]}" for name, stamp in stamps(chapter).items()}
+    made = stamps(chapter)
+    return {cell.node.id: entry(cell, made[cell.node.id]) for cell in chapter.cells}
+
+
+def entry(cell: Cell, stamp: Stamp) -> str:
+    return f"{stamp} {of_outputs(cell.node.outputs)}"
 
 
 def own_hash(cell: Cell, texts: Mapping[str, str], pins: list[str]) -> str:
