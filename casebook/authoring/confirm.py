@@ -40,8 +40,8 @@ def confirm(names: Sequence[str]) -> int:
         place = f"[{next(done)}/{len(books)}] {book.name}"
         try:
             entry = ended()
-            gpu_cells = sum(cell.needs_gpu for cell in book.cells)
-            print(f"{place}: {len(entry['stamps'])} of {gpu_cells} GPU cells ended as expected")
+            count = len(book.gpu_cells)
+            print(f"{place}: {len(entry['stamps'])} of {count} GPU cells ended as expected")
         except CasebookError as error:
             print(f"{place}: NOT confirmed: {error}", flush=True)
             return 1
@@ -58,7 +58,7 @@ def confirm(names: Sequence[str]) -> int:
 
 def measures(book: Chapter) -> bool:
     """Whether a chapter claims something about time, which a busy GPU would disturb."""
-    return any(is_timed(cell.source) for cell in book.cells if cell.needs_gpu)
+    return any(is_timed(cell.source) for cell in book.gpu_cells)
 
 
 def confirm_one(path: Path, found: Gpu) -> Confirmation:
@@ -70,7 +70,7 @@ def confirm_one(path: Path, found: Gpu) -> Confirmation:
         raise CasebookError(f"its outputs come from an {found.name}; `pytest` compares them")
     _, skipped = run(Chapter(book.path))
     made = stamps(book)
-    ended = [cell for cell in book.cells if cell.needs_gpu and cell.number not in skipped]
+    ended = [cell for cell in book.gpu_cells if cell.number not in skipped]
     entry = Confirmation(
         gpu=found.name,
         compute_capability=found.compute_capability,

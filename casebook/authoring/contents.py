@@ -4,7 +4,7 @@ Order and titles are the author's.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from casebook.cells.repository import ROOT
 from casebook.chapters import Chapter
@@ -61,19 +61,15 @@ def caption_of(chapter: Chapter) -> str:
     return min(KINDS, key=distance)
 
 
-def differences(chapters: Iterable[Chapter]) -> list[str]:
+def differences(chapters: Iterable[Chapter]) -> Iterator[str]:
     """What _toc.yml lacks of a chapter, or has under another kind: a sentence for each."""
     text = TOC.read_text("utf-8")
-    found = []
     for chapter in chapters:
         title = re.search(r"title: (.*)\n", entry_of(chapter, text))
         if with_chapters([chapter], text) != text:
-            found.append(
-                f"{chapter.name}: _toc.yml does not list it under its kind; run `casebook facts`"
-            )
+            yield f"{chapter.name}: _toc.yml does not list it under its kind; run `casebook facts`"
         elif len(title[1].strip('"') if title else chapter.title) > LONGEST:
-            found.append(
+            yield (
                 f"{chapter.name}: its title takes more than two lines of the sidebar: give it one "
                 f"of at most {LONGEST} characters in _toc.yml, `title:` below its file"
             )
-    return found

@@ -84,7 +84,7 @@ def still_confirmed(chapter: Chapter, before: Receipt) -> list[Confirmation]:
     own = chapter.notebook.metadata.casebook["gpu"]
     outputs = {name: entry.split()[0] for name, entry in before["cells"].items()}
     waiting = before.get("pending", [])
-    of_gpu = [c.node.id for c in chapter.cells if c.needs_gpu and c.node.id not in waiting]
+    of_gpu = [c.node.id for c in chapter.gpu_cells if c.node.id not in waiting]
     replaced = confirmation(before, {name: outputs.get(name, "") for name in of_gpu})
     found = {}
     for one in [replaced, *before.get("confirmed", [])]:
@@ -132,8 +132,8 @@ def fitting_outputs(chapter: Chapter) -> dict[str, list[NotebookNode]]:
     stored, now = chapter.receipt["cells"] if chapter.receipt else {}, entries(chapter)
     return {
         cell.node.id: cell.node.outputs
-        for cell in chapter.cells
-        if cell.needs_gpu and cell.node.id not in chapter.pending
+        for cell in chapter.gpu_cells
+        if cell.node.id not in chapter.pending
         if stored.get(cell.node.id) == now[cell.node.id]
     }
 

@@ -140,16 +140,12 @@ class Cell:
 class Notebook:
     """One notebook file: `notebook` is its content as nbformat 4 has it, each text in one piece."""
 
-    cell = Cell
-
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         self.name = self.path.stem
         self.notebook = self.read()
         codes = (node for node in self.notebook["cells"] if node["cell_type"] == "code")
-        self.cells = [
-            self.cell(number, node, self.environments) for number, node in enumerate(codes, 1)
-        ]
+        self.cells = [Cell(number, node, self.environments) for number, node in enumerate(codes, 1)]
 
     def environments(self) -> Mapping[str, headers.Header]:
         """The environments that its cells may name. Raises HeaderError for a cell with an error."""

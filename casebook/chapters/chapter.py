@@ -9,8 +9,8 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from casebook.cells import notebook
 from casebook.cells.header import Header
+from casebook.cells.notebook import Cell, Notebook
 from casebook.cells.repository import notebooks
 from casebook.chapters import facts
 from casebook.environments.store import write_atomically
@@ -22,15 +22,10 @@ CLAIMS = re.compile(
 MACHINE_PATH = re.compile(r"/(?:home|root|Users)/\S+|/tmp/\w\S+")
 
 
-class Cell(notebook.Cell):
-    """One code cell of a chapter."""
-
-
-class Chapter(notebook.Notebook):
+class Chapter(Notebook):
     """One notebook of the book."""
 
-    cell = Cell
-    cells: list[Cell]  # type: ignore[assignment]
+    folder = "notebooks"  # of its file in the repository, and of its page on the site
 
     def read(self) -> NotebookNode:
         return nbformat.from_dict(super().read())
@@ -52,7 +47,7 @@ class Chapter(notebook.Notebook):
 
     def needs(self) -> str:
         """What a run takes: cells with a GPU, what the facts add, the minutes of the receipt."""
-        gpu = sum(cell.needs_gpu for cell in self.cells)
+        gpu = len(self.gpu_cells)
         two = sum(cell.gpus > 1 for cell in self.cells)
         many = f", two GPUs for {two}" if two else ""
         parts = [f"a GPU for {gpu} of {len(self.cells)} cells{many}" if gpu else "no GPU"]
@@ -61,6 +56,10 @@ class Chapter(notebook.Notebook):
             minutes = max(1, round(self.receipt["seconds"] / 60))
             parts.append(f"about {minutes} minute{'s' * (minutes > 1)}")
         return "; ".join(parts)
+
+    @property
+    def gpu_cells(self) -> list[Cell]:
+        return [cell for cell in self.cells if cell.needs_gpu]
 
     @property
     def preamble(self) -> list[Cell]:

@@ -6,7 +6,6 @@ themselves below the line "# The check". The yml has `minutes`, and `answers` fo
 """
 
 import functools
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -15,12 +14,13 @@ from casebook.cells.repository import ADDRESS, ROOT
 from casebook.chapters.chapter import Chapter
 from casebook.chapters.exercises import Exercise, exercises
 
-FOLDER = ROOT / "notebooks" / "lessons"
 CHECK = "# The check\n"
 
 
 class Lesson(Chapter):
     """One lesson; its exercises, setup and cells are found as a chapter's are."""
+
+    folder = "notebooks/lessons"
 
     @functools.cached_property
     def sidecar(self) -> dict[str, Any]:
@@ -29,7 +29,7 @@ class Lesson(Chapter):
 
     @property
     def address(self) -> str:
-        return f"{ADDRESS}/blob/main/notebooks/lessons/{self.path.name}"
+        return f"{ADDRESS}/blob/main/{self.folder}/{self.path.name}"
 
     @property
     def number(self) -> int:
@@ -63,6 +63,6 @@ class Lesson(Chapter):
         return f"{imports}\n{text.strip()}\n\n{CHECK}{source.partition(CHECK)[2]}"
 
 
-def load(folder: Path = FOLDER) -> list[Lesson]:
+def load() -> list[Lesson]:
     """All lessons, in their order."""
-    return [Lesson(path) for path in sorted(folder.glob("*.ipynb"))]
+    return [Lesson(path) for path in sorted((ROOT / Lesson.folder).glob("*.ipynb"))]

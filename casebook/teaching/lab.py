@@ -89,7 +89,7 @@ def start(chapters: Iterable[Chapter]) -> nbformat.NotebookNode:
 def row(chapter: Chapter) -> str:
     """A chapter's line of the table."""
     minutes = max(1, round(chapter.receipt["seconds"] / 60)) if chapter.receipt else ""
-    gpu = sum(cell.needs_gpu for cell in chapter.cells)
+    gpu = len(chapter.gpu_cells)
     link = f"[{chapter.name[:2]}]({chapter.path.name})"
     title, kind = chapter.title.replace("|", r"\|"), ", ".join(chapter.facts.kind)
     return f"| {link} | {title} | {kind} | {minutes} | {gpu or 'none'} of {len(chapter.cells)} |"

@@ -13,7 +13,7 @@ from sphinx.environment import BuildEnvironment
 from casebook.chapters import Cell, Chapter
 from casebook.chapters.lessons import Lesson
 
-CASES, LESSONS = "notebooks/", "notebooks/lessons/"  # where their pages are
+CASES, LESSONS = f"{Chapter.folder}/", f"{Lesson.folder}/"
 
 
 @functools.cache
@@ -78,8 +78,7 @@ def link(
     env: BuildEnvironment, chapter: Chapter, anchor: str, *parts: str | nodes.Node
 ) -> nodes.Node:
     """A reference to the page of a case or a lesson, or to a place on it."""
-    folder = LESSONS if isinstance(chapter, Lesson) else CASES
-    uri = env.app.builder.get_relative_uri(env.docname, f"{folder}{chapter.name}")
+    uri = env.app.builder.get_relative_uri(env.docname, f"{chapter.folder}/{chapter.name}")
     if anchor:
         uri += f"#{anchor}"
     return element(nodes.reference, *parts, internal=True, refuri=uri)

@@ -60,10 +60,9 @@ def markup(chapter: Chapter) -> str:
         rows["Pending"] = f"{cells} for a machine with as many GPUs as they need"
     if rerun := receipt.get("rerun"):
         rows["Run again"] = f"all but the GPU cells, {rerun['date']}, Python {rerun['python']}"
-    gpu_cells = sum(cell.needs_gpu for cell in chapter.cells)
     for one, standing in standing_confirmations(chapter):
         rows[f"Also on {one['gpu']}"] = (
-            f"{standing} of {gpu_cells} GPU cells ended as expected, {one['date']}, "
+            f"{standing} of {len(chapter.gpu_cells)} GPU cells ended as expected, {one['date']}, "
             f"driver {one['driver']}"
         )
     lines = "".join(

@@ -37,10 +37,6 @@ class Status(SphinxDirective):
         return [link, *facts(chapter), receipt, *(runs.get(gpu, "") for gpu in gpus)]
 
 
-def gpu_cells(chapter: Chapter) -> int:
-    return sum(cell.needs_gpu for cell in chapter.cells)
-
-
 def short(gpu: str) -> str:
     """A GPU's name without its maker and its memory."""
     return re.sub(r"^NVIDIA | \d+ ?GB.*", "", gpu)
@@ -48,7 +44,7 @@ def short(gpu: str) -> str:
 
 def facts(chapter: Chapter) -> tuple[str, str, str, str]:
     """When, on what, and the cells without and with a GPU."""
-    gpu = gpu_cells(chapter)
+    gpu = len(chapter.gpu_cells)
     cells = str(len(chapter.cells) - gpu), f"{gpu or ''}"
     if not chapter.receipt:
         return "never", "", *cells
@@ -85,7 +81,7 @@ def row(*cells: str | nodes.Node) -> nodes.row:
 def runs(chapter: Chapter) -> Iterator[dict[str, object]]:
     """A line for the run of the outputs and for each on another GPU; GPU cells are counted."""
     if chapter.receipt:
-        cells = gpu_cells(chapter)
+        cells = len(chapter.gpu_cells)
         own = chapter.receipt, cells - len(chapter.pending)
         for one, ended in [own, *standing_confirmations(chapter)]:
             outputs = "yes" if one is chapter.receipt else "no"

@@ -36,8 +36,8 @@ def can_leave(cell: Cell) -> bool:
 
 
 def markup(template: str, chapter: Chapter, cell: Cell) -> str:
-    """A template filled in for the page of a chapter; the page of a lesson is one folder deeper."""
-    up = "../../" if isinstance(chapter, Lesson) else "../"
+    """A template filled in for a page as deep as the chapter's."""
+    up = "../" * len(chapter.folder.split("/"))
     return template.format(number=cell.number, file=escape(up + file_of(chapter, cell)))
 
 
